@@ -102,7 +102,9 @@ let package = Package(
       swiftSettings: strict),
     .executableTarget(
       name: "sdl-head-unit",
-      dependencies: ["SDLWire", "SDLMessages", "SDLHeadUnit", "SDLLink", "SDLHeadUnitLink", "TLSEngine", "CVersion"],
+      dependencies: [
+        "SDLWire", "SDLMessages", "SDLHeadUnit", "SDLLink", "SDLHeadUnitLink", "TLSEngine", "CVersion", "Discovery",
+      ],
       path: "Sources/HeadUnitTool", swiftSettings: strict, linkerSettings: programLink),
     // Looked up at run time: see its header.
     .systemLibrary(
@@ -113,10 +115,11 @@ let package = Package(
           "libxcb-xtest0-dev",
         ])
       ]),
-    .target(name: "CarWindow", dependencies: ["CXCB", "CGIO", "CLinux", "DBus", "SDLLink"], swiftSettings: strict),
+    .target(name: "CarWindow", dependencies: ["CXCB", "CLinux", "DBus", "SDLLink"], swiftSettings: strict),
     .systemLibrary(name: "CVersion"),
     .systemLibrary(name: "CGIO"),
-    .target(name: "DBus", dependencies: ["CGIO"], swiftSettings: strict),
+    .target(name: "DBus", dependencies: ["CGIO", "SDLLink"], swiftSettings: strict),
+    .target(name: "Discovery", dependencies: ["DBus", "SDLLink"], swiftSettings: strict),
     .target(name: "Bluetooth", dependencies: ["CGIO", "DBus", "SDLLink", "SDLWire"], swiftSettings: strict),
     .systemLibrary(name: "CX264", pkgConfig: "x264", providers: [.apt(["libx264-dev"])]),
     .target(
@@ -144,8 +147,8 @@ let package = Package(
       name: "Plugin",
       dependencies: [
         "GStreamerKit", "SDLWire", "SDLMessages", "H264", "SDLApp", "SDLHeadUnit", "SDLLink",
-        "SDLAppLink", "SDLHeadUnitLink", "Bluetooth", "TLSEngine", "HTTPFetch", "X264Encoder", "BackgroundNotice",
-        "CarWindow",
+        "SDLAppLink", "SDLHeadUnitLink", "Bluetooth", "Discovery", "TLSEngine", "HTTPFetch", "X264Encoder",
+        "BackgroundNotice", "CarWindow",
       ],
       exclude: withoutX264 ? ["VideoSink/Encoders/LinkedEncoder.swift"] : [], swiftSettings: strictWithX264),
     .target(
@@ -188,6 +191,7 @@ let package = Package(
       name: "BluetoothTests",
       dependencies: ["TestSupport", "SDLWire", "SDLMessages", "SDLApp", "SDLHeadUnit", "SDLLink", "Bluetooth"],
       swiftSettings: test),
+    .testTarget(name: "DiscoveryTests", dependencies: ["TestSupport", "Discovery"], swiftSettings: test),
     .testTarget(name: "HTTPFetchTests", dependencies: ["HTTPFetch"], swiftSettings: test),
     .testTarget(name: "TLSEngineTests", dependencies: ["TestSupport", "TLSEngine"], swiftSettings: test),
     .testTarget(

@@ -63,13 +63,11 @@ static const int CGIO_SIGNAL_MATCH_DATA = 1 << 4;
   FUNCTION (CGIOCancellable *, g_cancellable_new, (void)) \
   FUNCTION (char *, g_dbus_address_get_for_bus_sync, (int, CGIOCancellable *, CGIOError **)) \
   FUNCTION (void, g_dbus_connection_call, (CGIOConnection *, const char *, const char *, const char *, const char *, CGIOVariant *, const void *, int, int, CGIOCancellable *, CGIOReadyCallback, void *)) \
-  FUNCTION (CGIOVariant *, g_dbus_connection_call_sync, (CGIOConnection *, const char *, const char *, const char *, const char *, CGIOVariant *, const void *, int, int, CGIOCancellable *, CGIOError **)) \
   FUNCTION (CGIOVariant *, g_dbus_connection_call_finish, (CGIOConnection *, CGIOAsyncResult *, CGIOError **)) \
   FUNCTION (void, g_dbus_connection_close, (CGIOConnection *, CGIOCancellable *, CGIOReadyCallback, void *)) \
   FUNCTION (int, g_dbus_connection_close_finish, (CGIOConnection *, CGIOAsyncResult *, CGIOError **)) \
   FUNCTION (void, g_dbus_connection_new_for_address, (const char *, int, void *, CGIOCancellable *, CGIOReadyCallback, void *)) \
   FUNCTION (CGIOConnection *, g_dbus_connection_new_for_address_finish, (CGIOAsyncResult *, CGIOError **)) \
-  FUNCTION (CGIOConnection *, g_dbus_connection_new_for_address_sync, (const char *, int, void *, CGIOCancellable *, CGIOError **)) \
   FUNCTION (unsigned, g_dbus_connection_register_object, (CGIOConnection *, const char *, CGIOInterfaceInfo *, const CGIOInterfaceVTable *, void *, CGIODestroyNotify, CGIOError **)) \
   FUNCTION (unsigned, g_dbus_connection_signal_subscribe, (CGIOConnection *, const char *, const char *, const char *, const char *, const char *, int, CGIOSignalCallback, void *, CGIODestroyNotify)) \
   FUNCTION (char *, g_dbus_error_get_remote_error, (const CGIOError *)) \
@@ -106,6 +104,7 @@ static const int CGIO_SIGNAL_MATCH_DATA = 1 << 4;
   FUNCTION (int32_t, g_variant_get_int32, (CGIOVariant *)) \
   FUNCTION (const char *, g_variant_get_string, (CGIOVariant *, size_t *)) \
   FUNCTION (const char *, g_variant_get_type_string, (CGIOVariant *)) \
+  FUNCTION (uint16_t, g_variant_get_uint16, (CGIOVariant *)) \
   FUNCTION (uint32_t, g_variant_get_uint32, (CGIOVariant *)) \
   FUNCTION (CGIOVariant *, g_variant_get_variant, (CGIOVariant *)) \
   FUNCTION (size_t, g_variant_n_children, (CGIOVariant *)) \

@@ -44,6 +44,9 @@ package struct Variant: ~Copyable {
   package var boolean: Bool? { type == "b" ? gio.pointee.g_variant_get_boolean(pointer) != 0 : nil }
 
   /// Nil for another type.
+  package var short: UInt16? { type == "q" ? gio.pointee.g_variant_get_uint16(pointer) : nil }
+
+  /// Nil for another type.
   package var unsigned: UInt32? { type == "u" ? gio.pointee.g_variant_get_uint32(pointer) : nil }
 
   /// Nil for another type.

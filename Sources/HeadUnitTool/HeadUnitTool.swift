@@ -1,4 +1,5 @@
 import CVersion
+import Discovery
 import Glibc
 import SDLHeadUnit
 import SDLHeadUnitLink
@@ -38,10 +39,16 @@ enum HeadUnitTool {
         script: options.script, tls: options.tls, observer: printer)
       printLine("listening \(server.port ?? 0)")
       if let port = server.secondaryPort { printLine("secondary transport \(port)") }
+      var announcement: HeadUnitAnnouncement?
+      if options.isAnnounced, let port = server.port {
+        announcement = try HeadUnitAnnouncement(port: port)
+        printLine("announced \(announcement?.name ?? "")")
+      }
       try server.start()
       if options.takesCommands { try RemoteControl.start(server: server, apps: printer) }
       var signal: Int32 = 0
       sigwait(&signals, &signal)
+      announcement = nil
       server.stop()
       server.join()
     } catch {

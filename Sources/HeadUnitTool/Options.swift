@@ -9,6 +9,7 @@ struct Options {
     usage: sdl-head-unit [options]
       --address HOST   listen on this address only (default 127.0.0.1; * for all)
       --port N         listen on this port (default 12345; 0 takes any that is free)
+      --announce       announce the head unit on the local network (DNS-SD), by Avahi
       --secondary-transport PORT
                        offer apps a secondary transport at this port (0 takes any that is free)
       --preset NAME    one of \(HeadUnitPreset.allCases.map(\.rawValue).joined(separator: ", "))
@@ -53,6 +54,7 @@ struct Options {
   var takesCommands = false
   var isChecking = true
   var isQuiet = false
+  var isAnnounced = false
   /// This end of TLS; nil for video in clear only.
   var tls: TLSContext?
 
@@ -77,6 +79,7 @@ struct Options {
     var variant = TLSContext.Variant.tls
     while let option = rest.popFirst() {
       switch option {
+      case "--announce": isAnnounced = true
       case "--app-exits": leavesWithApp = true
       case "--commands": takesCommands = true
       case "--no-activation": activates = false
@@ -121,6 +124,9 @@ struct Options {
         }
       default: throw Invalid(text: "unknown option \(option)")
       }
+    }
+    if isAnnounced, let address, address.hasPrefix("127.") || ["::1", "localhost"].contains(address) {
+      throw Invalid(text: "--announce is for a head unit that the network reaches: give --address '*' as well")
     }
     if servesSecondary { headUnit.behaviour.secondaryTransport = .served }
     headUnit.security = headUnitSecurity

@@ -50,14 +50,18 @@ public final class PrivateBus {
   }
 }
 
-/// What the tests of Bluetooth need is not there, or does not come.
+/// What a test needs on its bus is not there, or does not come.
 public struct BusFailure: Error, CustomStringConvertible {
   public var description: String
+
+  public init(description: String) {
+    self.description = description
+  }
 }
 
 extension Process {
   /// At once: threads of a pool block signals that ask for the end, and their children inherit that.
-  func killAndWait() {
+  public func killAndWait() {
     kill(processIdentifier, SIGKILL)
     waitUntilExit()
   }

@@ -135,9 +135,9 @@ import Testing
   }
 
   @Test func headUnitOnThisMachine() {
-    let uris = HeadUnitDevices.devices(isListening: true, cars: []).map(\.uri)
+    let uris = HeadUnitDevices.devices(isListening: true, announced: [], cars: []).map(\.uri)
     #expect(
       uris == ["sdl+builtin:default", "sdl+builtin:default", "sdl://127.0.0.1:12345", "sdl://127.0.0.1:12345"])
-    #expect(HeadUnitDevices.devices(isListening: false, cars: []).count == 2)
+    #expect(HeadUnitDevices.devices(isListening: false, announced: [], cars: []).count == 2)
   }
 }

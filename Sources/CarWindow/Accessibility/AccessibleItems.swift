@@ -1,4 +1,3 @@
-import CGIO
 import DBus
 
 /// Reads from AT-SPI which parts of a screen can be focused, as assistive technologies do.
@@ -8,8 +7,8 @@ final class AccessibleItems: Sendable {
   /// More objects are not looked at, nor objects within so many others.
   private static let maximumObjectCount = 1000
   private static let maximumDepth = 40
-  /// Of an answer, in milliseconds.
-  private static let timeout: Int32 = 500
+  /// Of an answer.
+  private static let timeout = Duration.milliseconds(500)
   private static let root = "/org/a11y/atspi/accessible/root"
 
   /// An object of a program.
@@ -33,32 +32,15 @@ final class AccessibleItems: Sendable {
     var canBeFocused: Bool { bits >> 11 & 1 != 0 && (bits >> 8 & 1 != 0 || bits >> 24 & 1 != 0) }
   }
 
-  // The table never changes, and any thread may use a connection and a cancellable.
-  nonisolated(unsafe) private let gio: UnsafePointer<CGIOFunctions>
-  nonisolated(unsafe) private let connection: OpaquePointer
-  nonisolated(unsafe) private let cancellable: OpaquePointer
+  private let client: BusClient
 
   /// Nil without GIO, or without the bus.
   init?(address: String) {
-    guard let gio = GIO.functions, let cancellable = gio.pointee.g_cancellable_new() else { return nil }
-    var error: UnsafeMutablePointer<CGIOError>?
-    guard
-      let connection = gio.pointee.g_dbus_connection_new_for_address_sync(
-        address, CGIO_CLIENT_OF_A_BUS, nil, cancellable, &error)
-    else {
-      gio.pointee.g_error_free(error)
-      gio.pointee.g_object_unref(UnsafeMutableRawPointer(cancellable))
-      return nil
-    }
-    (self.gio, self.connection, self.cancellable) = (gio, connection, cancellable)
+    guard let client = BusClient(address: address, timeout: Self.timeout) else { return nil }
+    self.client = client
   }
 
-  deinit {
-    gio.pointee.g_object_unref(UnsafeMutableRawPointer(connection))
-    gio.pointee.g_object_unref(UnsafeMutableRawPointer(cancellable))
-  }
-
-  func cancel() { gio.pointee.g_cancellable_cancel(cancellable) }
+  func cancel() { client.cancel() }
 
   /// The items of all programs on the bus, those within others in place of these.
   func read(on screen: ScreenSize) -> [ScreenArea] {
@@ -106,18 +88,10 @@ final class AccessibleItems: Sendable {
     return ScreenArea(x: Int(x), y: Int(y), width: Int(width), height: Int(height))
   }
 
-  /// - Parameter arguments: as GVariant's text.
+  /// Nil as well if the object is gone by now.
   private func call(
     _ object: Reference, _ interface: String, _ method: String, _ arguments: String = "()"
   ) -> Variant? {
-    var error: UnsafeMutablePointer<CGIOError>?
-    // The call takes it over, as it is floating.
-    let parameters = gio.pointee.g_variant_parse(nil, arguments, nil, nil, nil)
-    let answer = gio.pointee.g_dbus_connection_call_sync(
-      connection, object.owner, object.path, "org.a11y.atspi.\(interface)", method, parameters, nil, CGIO_NO_AUTO_START,
-      Self.timeout, cancellable, &error)
-    // Objects come and go meanwhile.
-    if let error { gio.pointee.g_error_free(error) }
-    return Variant(owning: answer, gio)
+    client.call(object.owner, object.path, "org.a11y.atspi.\(interface)", method, arguments)
   }
 }

@@ -1,9 +1,10 @@
 import Bluetooth
+import Discovery
 import GStreamerKit
 import SDLLink
 
-/// The device provider: the head units that an application can offer its user without a search of the network. Each is
-/// there twice, for video and for sound.
+/// The device provider: the head units that an application can offer its user. Each is there twice, for video and for
+/// sound.
 enum HeadUnitDevices {
   private typealias ProviderType = ObjectType<GstDeviceProvider, GstDeviceProviderClass, Monitor<DeviceWatch?>>
   private typealias DeviceType = ObjectType<GstDevice, GstDeviceClass, Void>
@@ -14,10 +15,13 @@ enum HeadUnitDevices {
   ) { providerClass, _ in
     // GObject passes no NULL as a class.
     let providerClass = providerClass.unsafelyUnwrapped.assumingMemoryBound(to: GstDeviceProviderClass.self)
-    providerClass.pointee.probe = { _ in Device.list(HeadUnitDevices.found(), of: HeadUnitDevices.deviceType) }
+    providerClass.pointee.probe = { _ in
+      Device.list(HeadUnitDevices.found(AnnouncedHeadUnits()), of: HeadUnitDevices.deviceType)
+    }
     providerClass.pointee.start = { provider in
       guard let provider else { return 0 }
-      let watch = DeviceWatch { HeadUnitDevices.found() }
+      let announced = AnnouncedHeadUnits()
+      let watch = DeviceWatch { HeadUnitDevices.found(announced) }
       ProviderType.object(of: provider).withLock { $0 = watch }
       watch.start(DeviceList(of: provider, type: HeadUnitDevices.deviceType))
       return 1
@@ -32,7 +36,7 @@ enum HeadUnitDevices {
     }
     gst_device_provider_class_set_static_metadata(
       providerClass, text("SmartDeviceLink Head Units"), text("Sink/Video/Audio/Network"),
-      text("Lists the built-in head unit, one on this machine, and paired cars"),
+      text("Lists the built-in head unit, those on this machine and on the local network, and paired cars"),
       text("The gst-smartdevicelink authors"))
   } initInstance: { provider, _ in
     ProviderType.attach(Monitor(nil), to: provider)
@@ -56,16 +60,20 @@ enum HeadUnitDevices {
   private static func text(_ text: StaticString) -> UnsafePointer<CChar> { text.cString }
 
   /// What is there now.
-  private static func found() -> [Device] {
-    devices(isListening: LocalListeners.listens(on: HeadUnitURI.defaultPort), cars: PairedCar.list())
+  private static func found(_ announced: AnnouncedHeadUnits) -> [Device] {
+    devices(
+      isListening: LocalListeners.listens(on: HeadUnitURI.defaultPort), announced: announced.list(),
+      cars: PairedCar.list())
   }
 
   /// - Parameters:
   ///   - isListening: whether a program on this machine listens on SDL's port.
+  ///   - announced: what announces itself on the network.
   ///   - cars: those that are paired.
-  static func devices(isListening: Bool, cars: [PairedCar]) -> [Device] {
+  static func devices(isListening: Bool, announced: [AnnouncedHeadUnit], cars: [PairedCar]) -> [Device] {
     var headUnits = [("Built-in head unit", "sdl+builtin:default")]
     if isListening { headUnits.append(("Head unit on this machine", "sdl://127.0.0.1:\(HeadUnitURI.defaultPort)")) }
+    headUnits += announced.map { ("\($0.name) (network)", $0.uri) }
     headUnits += cars.map { ("\($0.name) (Bluetooth)", "sdl+bluetooth:\($0.address)") }
     return headUnits.flatMap { name, uri in
       [

@@ -1,0 +1,149 @@
+import CGIO
+import SDLLink
+
+/// A connection to a bus, and calls that wait for their answer, though not for longer than a time.
+///
+/// Answers and signals come in a main context of its own, which runs while it waits: the application's main loop takes
+/// no part.
+///
+/// `@unchecked Sendable`: one thread at a time uses it; any may call ``cancel()``, which reads what never changes.
+package final class BusClient: @unchecked Sendable {
+  private let gio: UnsafePointer<CGIOFunctions>
+  private let context: OpaquePointer
+  private let cancellable: OpaquePointer
+  private let timeout: Duration
+  private var connection: OpaquePointer?
+  private var isWaiting = false
+  private var answer: Variant?
+  /// Gets the name and the arguments of each signal that was subscribed to, while something is waited for.
+  package var onSignal: ((String, borrowing Variant) -> Void)?
+
+  /// Nil without GIO, or if there is no such bus in time.
+  ///
+  /// - Parameters:
+  ///   - address: nil for the system bus.
+  ///   - timeout: of the connection, and of each call.
+  package init?(address: String?, timeout: Duration) {
+    guard let gio = GIO.functions, let address = address ?? Self.systemBus(gio),
+      let context = gio.pointee.g_main_context_new(), let cancellable = gio.pointee.g_cancellable_new()
+    else { return nil }
+    (self.gio, self.context, self.cancellable, self.timeout) = (gio, context, cancellable, timeout)
+    wait { client in
+      gio.pointee.g_dbus_connection_new_for_address(
+        address, CGIO_CLIENT_OF_A_BUS, nil, cancellable,
+        { _, result, data in
+          BusClient.finish(data) {
+            $0.connection = $0.gio.pointee.g_dbus_connection_new_for_address_finish(result, nil)
+          }
+        }, client)
+    }
+    guard connection != nil else { return nil }
+  }
+
+  deinit {
+    if let connection {
+      gio.pointee.g_dbus_connection_close(connection, nil, nil, nil)
+      gio.pointee.g_object_unref(UnsafeMutableRawPointer(connection))
+    }
+    gio.pointee.g_object_unref(UnsafeMutableRawPointer(cancellable))
+    gio.pointee.g_main_context_unref(context)
+  }
+
+  /// Reads the environment, and asks no service.
+  private static func systemBus(_ gio: UnsafePointer<CGIOFunctions>) -> String? {
+    let text = gio.pointee.g_dbus_address_get_for_bus_sync(CGIO_BUS_TYPE_SYSTEM, nil, nil)
+    defer { gio.pointee.g_free(text) }
+    return text.map { String(cString: $0) }
+  }
+
+  /// The call under way and all others fail from now on. On any thread.
+  package func cancel() { gio.pointee.g_cancellable_cancel(cancellable) }
+
+  /// Calls a method of a service that runs; none is started for this.
+  ///
+  /// - Parameter arguments: as GVariant's text, in which ``quoted(_:)`` text stands for a string.
+  /// - Returns: nil for an error, and for an answer that does not come in time.
+  package func call(
+    _ service: String, _ object: String, _ interface: String, _ method: String, _ arguments: String = "()"
+  ) -> Variant? {
+    guard let connection, let parameters = gio.pointee.g_variant_parse(nil, arguments, nil, nil, nil) else {
+      return nil
+    }
+    defer { gio.pointee.g_variant_unref(parameters) }
+    wait { client in
+      gio.pointee.g_dbus_connection_call(
+        connection, service, object, interface, method, parameters, nil, CGIO_NO_AUTO_START, timeout.pollMilliseconds,
+        cancellable,
+        { source, result, data in
+          BusClient.finish(data) { client in
+            let answer = client.gio.pointee.g_dbus_connection_call_finish(source.map { OpaquePointer($0) }, result, nil)
+            client.answer = Variant(owning: answer, client.gio)
+          }
+        }, client)
+    }
+    return answer.take()
+  }
+
+  /// Signals of an interface of a service reach ``onSignal`` from now on.
+  package func subscribe(to interface: String, of service: String) {
+    guard let connection else { return }
+    gio.pointee.g_main_context_push_thread_default(context)
+    defer { gio.pointee.g_main_context_pop_thread_default(context) }
+    _ = gio.pointee.g_dbus_connection_signal_subscribe(
+      connection, service, interface, nil, nil, nil, 0,
+      { _, _, _, _, name, arguments, data in
+        guard let data, let arguments else { return }
+        // The context runs only while the object that it belongs to waits.
+        let client = Unmanaged<BusClient>.fromOpaque(data).takeUnretainedValue()
+        guard let arguments = Variant(owning: client.gio.pointee.g_variant_ref(arguments), client.gio) else { return }
+        client.onSignal?(String(gio: name), arguments)
+      }, Unmanaged.passUnretained(self).toOpaque(), nil)
+  }
+
+  /// Takes signals until `isDone`, or for as long as a call may last; those that have come at least.
+  package func takeSignals(until isDone: () -> Bool) {
+    gio.pointee.g_main_context_push_thread_default(context)
+    defer { gio.pointee.g_main_context_pop_thread_default(context) }
+    while gio.pointee.g_main_context_iteration(context, 0) != 0 {}
+    iterate { !isDone() }
+  }
+
+  /// A string as GVariant's text has it.
+  package static func quoted(_ text: String) -> String {
+    "'" + text.reduce(into: "") { $0 += ["'", "\\"].contains($1) ? "\\\($1)" : String($1) } + "'"
+  }
+
+  /// Begins something whose callback gets `self`, with a reference, and waits for that.
+  private func wait(for begin: (UnsafeMutableRawPointer) -> Void) {
+    gio.pointee.g_main_context_push_thread_default(context)
+    defer { gio.pointee.g_main_context_pop_thread_default(context) }
+    isWaiting = true
+    begin(Unmanaged.passRetained(self).toOpaque())
+    iterate { isWaiting }
+    guard isWaiting else { return }
+    cancel()
+    // What was cancelled answers at once.
+    iterate { isWaiting }
+  }
+
+  private static func finish(_ data: UnsafeMutableRawPointer?, _ body: (BusClient) -> Void) {
+    guard let data else { return }
+    let client = Unmanaged<BusClient>.fromOpaque(data).takeRetainedValue()
+    body(client)
+    client.isWaiting = false
+  }
+
+  private func iterate(while goesOn: () -> Bool) {
+    // GIO ends a call by itself when its time is over.
+    let end = MonotonicClock.now + timeout + .milliseconds(50)
+    while goesOn(), MonotonicClock.now < end {
+      let source = gio.pointee.g_timeout_source_new(50)
+      // It only has to end the wait.
+      gio.pointee.g_source_set_callback(source, { _ in 0 }, nil, nil)
+      _ = gio.pointee.g_source_attach(source, context)
+      _ = gio.pointee.g_main_context_iteration(context, 1)
+      gio.pointee.g_source_destroy(source)
+      gio.pointee.g_source_unref(source)
+    }
+  }
+}

@@ -1,0 +1,146 @@
+import DBus
+import SDLLink
+
+/// A head unit that announces itself on the local network.
+public struct AnnouncedHeadUnit: Hashable, Sendable {
+  /// For people.
+  public var name: String
+  /// Of IPv4 or IPv6, as text.
+  public var address: String
+  public var port: UInt16
+
+  /// An app's way to it.
+  public var uri: String { "sdl://\(address.contains(":") ? "[\(address)]" : address):\(port)" }
+}
+
+/// The head units that announce themselves on the local network by DNS-SD (RFC 6763), as Avahi hears of them. The first
+/// look asks the network; from then on Avahi hears of changes by itself.
+///
+/// `@unchecked Sendable`: one thread at a time uses it.
+public final class AnnouncedHeadUnits: @unchecked Sendable {
+  /// No standard names one; SmartDeviceLink's own proposal of service discovery (SDL-0143) was rejected.
+  static let serviceType = "_smartdevicelink._tcp"
+  static let avahi = "org.freedesktop.Avahi"
+  /// More are not listed, whatever is announced.
+  private static let maximumCount = 64
+
+  /// One announcement, which comes once for each interface and protocol.
+  private struct Item: Hashable {
+    var interface: Int32
+    var networkProtocol: Int32
+    var name: String
+    var domain: String
+
+    /// Of the signals ItemNew and ItemRemove: `iisssu`.
+    init?(_ arguments: borrowing Variant) {
+      guard let interface = arguments[0]?.integer, let networkProtocol = arguments[1]?.integer,
+        let name = arguments[2]?.text, let domain = arguments[4]?.text
+      else { return nil }
+      (self.interface, self.networkProtocol, self.name, self.domain) = (interface, networkProtocol, name, domain)
+    }
+  }
+
+  private let busAddress: String?
+  private let timeout: Duration
+  private var client: BusClient?
+  /// Avahi's name on the bus, which is another one once it has been started again.
+  private var owner: String?
+  private var isComplete = false
+  /// With where each one leads to; nil where that is not known yet.
+  private var items: [Item: AnnouncedHeadUnit?] = [:]
+
+  /// - Parameters:
+  ///   - busAddress: of the bus on which Avahi is; nil for the system bus.
+  ///   - timeout: of each question to it, and of the first one to the network.
+  public init(busAddress: String? = nil, timeout: Duration = .milliseconds(500)) {
+    self.busAddress = busAddress
+    self.timeout = timeout
+  }
+
+  /// What is announced now, in the order of the names. Empty without Avahi, which is not started for this.
+  public func list() -> [AnnouncedHeadUnit] {
+    guard let client = client ?? connect() else { return [] }
+    guard
+      let owner = client.call(
+        "org.freedesktop.DBus", "/org/freedesktop/DBus", "org.freedesktop.DBus", "GetNameOwner", "('\(Self.avahi)',)")?[
+          0]?
+        .text
+    else {
+      // The bus itself may be gone.
+      forget()
+      return []
+    }
+    if owner != self.owner {
+      guard browse(client, owner) else { return [] }
+    }
+    client.takeSignals { isComplete }
+    isComplete = true
+    let end = MonotonicClock.now + timeout * 2
+    for item in items.filter({ $0.value == nil }).keys where MonotonicClock.now < end {
+      let headUnit = resolve(item, client)
+      // It may be gone by now.
+      if items.keys.contains(item) { items.updateValue(headUnit, forKey: item) }
+    }
+    return headUnits
+  }
+
+  /// Each name once, and by IPv4 if it has that.
+  private var headUnits: [AnnouncedHeadUnit] {
+    let sorted = items.values.compactMap { $0 }.sorted {
+      ($0.name, $0.address.contains(":") ? 1 : 0, $0.address) < ($1.name, $1.address.contains(":") ? 1 : 0, $1.address)
+    }
+    var names: Set<String> = []
+    return sorted.filter { names.insert($0.name).inserted }
+  }
+
+  private func connect() -> BusClient? {
+    client = BusClient(address: busAddress, timeout: timeout)
+    return client
+  }
+
+  private func forget() {
+    (client, owner, isComplete, items) = (nil, nil, false, [:])
+  }
+
+  /// Asks a new Avahi to look.
+  private func browse(_ client: BusClient, _ owner: String) -> Bool {
+    (isComplete, items) = (false, [:])
+    client.onSignal = { [unowned self] name, arguments in receive(name, arguments) }
+    // Before the browser is made, which signals at once.
+    client.subscribe(to: "\(Self.avahi).ServiceBrowser", of: owner)
+    guard
+      client.call(
+        owner, "/", "\(Self.avahi).Server", "ServiceBrowserNew", "(-1, -1, '\(Self.serviceType)', '', uint32 0)") != nil
+    else {
+      forget()
+      return false
+    }
+    self.owner = owner
+    return true
+  }
+
+  private func receive(_ signal: String, _ arguments: borrowing Variant) {
+    switch signal {
+    case "ItemNew":
+      guard items.count < Self.maximumCount, let item = Item(arguments) else { return }
+      items.updateValue(nil, forKey: item)
+    case "ItemRemove": if let item = Item(arguments) { items.removeValue(forKey: item) }
+    case "AllForNow", "Failure": isComplete = true
+    default: break
+    }
+  }
+
+  /// Where an announcement leads to; nil if nothing answers in time.
+  private func resolve(_ item: Item, _ client: BusClient) -> AnnouncedHeadUnit? {
+    let arguments =
+      "(\(item.interface), \(item.networkProtocol), \(BusClient.quoted(item.name)), '\(Self.serviceType)', "
+      + "\(BusClient.quoted(item.domain)), \(item.networkProtocol), uint32 0)"
+    // (iissssisqaayu)
+    guard let answer = client.call(Self.avahi, "/", "\(Self.avahi).Server", "ResolveService", arguments),
+      let address = answer[7]?.text, let port = answer[8]?.short, port > 0,
+      // Means nothing without the interface, which a URI can't name.
+      !address.lowercased().hasPrefix("fe80:")
+    else { return nil }
+    return AnnouncedHeadUnit(name: item.name, address: address, port: port)
+  }
+}
