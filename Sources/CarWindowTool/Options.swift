@@ -10,6 +10,7 @@ struct Options {
       --fps N          pictures per second at most, 1 to 120 (default 30)
       --no-sound       leave the program's sound to this computer
       --preview        show the screen in a window here as well
+      --record FILE    write picture and sound to FILE as well, as Matroska
       --encryption X   encryption of picture and sound, as of sdlvideosink's property
       --restart        start the program again whenever it ends, after a second
       --version        print the version, and exit
@@ -25,6 +26,7 @@ struct Options {
   var frameRate = 30
   var hasSound = true
   var hasPreview = false
+  var recording: String?
   var encryption: String?
   var restarts = false
 
@@ -43,7 +45,7 @@ struct Options {
       case "--no-sound": hasSound = false
       case "--preview": hasPreview = true
       case "--restart": restarts = true
-      case "--uri", "--app-name", "--mirror", "--max-size", "--fps", "--encryption":
+      case "--uri", "--app-name", "--mirror", "--max-size", "--fps", "--record", "--encryption":
         guard let value = rest.popFirst() else { throw Invalid(text: "\(option) needs a value") }
         switch option {
         case "--uri": uri = value
@@ -55,6 +57,7 @@ struct Options {
             throw Invalid(text: "--fps: '\(value)' is no number from 1 to 120")
           }
           frameRate = rate
+        case "--record": recording = value
         default: encryption = value
         }
       default: throw Invalid(text: "unknown option \(option)")

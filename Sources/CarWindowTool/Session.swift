@@ -10,35 +10,61 @@ final class Session {
   }
 
   private let pipeline: UnsafeMutablePointer<GstElement>
+  private let isRecording: Bool
   private let began = Session.clock()
   private let silence = SilenceGate()
+
+  /// Of a recording.
+  private static let longestCompletion = GstClockTime(2_000_000_000)
+
+  /// What to do about elements that may be missing.
+  private static let packages: [(element: String, advice: String)] = [
+    ("pulsesrc", "install gstreamer1.0-pulseaudio, or use --no-sound"),
+    ("autovideosink", "install gstreamer1.0-plugins-good for --preview"),
+    ("x264enc", "install gstreamer1.0-plugins-ugly for --record"),
+    ("h264parse", "install gstreamer1.0-plugins-bad for --record"),
+    ("matroskamux", "install gstreamer1.0-plugins-good for --record"),
+  ]
+
+  /// To a file in which the picture may change its size. What the disk or the processor has no time for is left out, and
+  /// the car waits for nothing. The second queue holds the picture while the sound server has not begun.
+  private static let pictureRecorder =
+    " screen. ! queue max-size-buffers=5 leaky=downstream ! videoconvert ! "
+    + "x264enc tune=zerolatency speed-preset=veryfast pass=qual quantizer=21 key-int-max=60 ! "
+    + "h264parse config-interval=-1 ! video/x-h264,stream-format=avc3 ! "
+    + "queue max-size-buffers=0 max-size-time=0 max-size-bytes=50000000 ! "
+    + "matroskamux name=file ! filesink name=recording async=false sync=false"
+  private static let soundRecorder =
+    " played. ! queue leaky=downstream ! audioconvert ! audioresample ! opusenc ! queue ! file."
 
   /// - Parameter soundAddress: of the sound server that the program plays to; nil is without sound.
   init(_ options: Options, soundAddress: String?) throws(Failure) {
     var description = "sdlcarwindowsrc name=window ! video/x-raw,framerate=\(options.frameRate)/1 ! "
     let toCar = "queue max-size-buffers=1 leaky=downstream ! sdlvideosink name=video"
-    description +=
-      options.hasPreview
-      ? "tee name=screen screen. ! \(toCar) screen. ! queue max-size-buffers=2 leaky=downstream ! videoconvert ! "
-        + "autovideosink sync=false" : toCar
+    description += options.hasPreview || options.recording != nil ? "tee name=screen screen. ! \(toCar)" : toCar
+    if options.hasPreview {
+      description += " screen. ! queue max-size-buffers=2 leaky=downstream ! videoconvert ! autovideosink sync=false"
+    }
+    if options.recording != nil { description += Self.pictureRecorder }
     if soundAddress != nil {
       description +=
-        " pulsesrc name=player device=\(SoundServer.device) ! audioconvert ! audioresample ! queue name=heard ! "
-        + "sdlaudiosink name=sound start-on-data=true idle-timeout=1000 async=false"
+        " pulsesrc name=player provide-clock=false device=\(SoundServer.device) ! audio/x-raw,rate=48000,channels=2 ! "
+        + "tee name=played "
+        + "played. ! queue name=heard ! audioconvert ! audioresample ! sdlaudiosink name=sound start-on-data=true idle-timeout=1000 async=false"
+      if options.recording != nil { description += Self.soundRecorder }
     }
     var error: UnsafeMutablePointer<GError>?
     let parsed = gst_parse_launch(description, &error)
     if let error {
       let text = String(cString: error.pointee.message)
       g_error_free(error)
-      let advice =
-        text.contains("pulsesrc")
-        ? "install gstreamer1.0-pulseaudio, or use --no-sound" : "is the plugin installed, or in GST_PLUGIN_PATH?"
-      throw Failure(description: "\(text): \(advice)")
+      let advice = Self.packages.first { text.contains("\"\($0.element)\"") }?.advice
+      throw Failure(description: "\(text): \(advice ?? "is the plugin installed, or in GST_PLUGIN_PATH?")")
     }
     guard let parsed else { throw Failure(description: "there is no pipeline") }
     gst_object_ref_sink(parsed)
     pipeline = parsed
+    isRecording = options.recording != nil
     apply(options, soundAddress)
   }
 
@@ -57,6 +83,7 @@ final class Session {
     set("window", "max-height", options.maximumSize.map { "\($0.height)" })
     set("window", "environment", soundAddress.map { quoted(["PULSE_SERVER=\($0)"]) })
     set("player", "server", soundAddress)
+    set("recording", "location", options.recording)
     let name = options.appName ?? options.command.first.map { $0.split(separator: "/").last.map(String.init) ?? $0 }
     for sink in ["video", "sound"] {
       set(sink, "uri", options.uri)
@@ -88,9 +115,18 @@ final class Session {
     _ = gst_element_set_state(pipeline, GST_STATE_PLAYING)
     while let message = gst_bus_timed_pop(bus, .max) {
       defer { gst_mini_object_unref(UnsafeMutableRawPointer(message).assumingMemoryBound(to: GstMiniObject.self)) }
-      if let status = handle(message) { return status }
+      guard let status = handle(message) else { continue }
+      if isRecording { completeRecording(bus) }
+      return status
     }
     return 1
+  }
+
+  /// The file gets its length and its index. Without these it can be played as well.
+  private func completeRecording(_ bus: UnsafeMutablePointer<GstBus>) {
+    gst_element_send_event(pipeline, gst_event_new_eos())
+    let end = gst_bus_timed_pop_filtered(bus, Self.longestCompletion, GST_MESSAGE_EOS)
+    if let end { gst_mini_object_unref(UnsafeMutableRawPointer(end).assumingMemoryBound(to: GstMiniObject.self)) }
   }
 
   /// - Returns: what the program ends with, if the message is the end.

@@ -36,6 +36,42 @@ import Testing
     #expect(loud > 16_000, "\(loud) of \(bytes.count / 2) samples")
   }
 
+  /// The file has the picture in each size, and the sound, beside the stream.
+  @Test func recording() throws {
+    let (file, tone, pcm) = (folder.path("record.mkv"), folder.path("tone.wav"), folder.path("record.raw"))
+    _ = try folder.launch(
+      "--quiet audiotestsrc num-buffers=60 ! audio/x-raw,rate=48000 ! wavenc ! filesink location=\(tone)")
+    let video = folder.path("record.h264")
+    let headUnit = try HeadUnitProgram(in: folder, "--app-exits", "--commands", "--record", video)
+    let process = try Program(
+      [
+        program, "--uri", headUnit.uri, "--record", file, "sh", "-c",
+        "xclock -update 1 & gst-launch-1.0 filesrc location=\(tone) ! wavparse ! pulsesink; sleep 60; kill $!",
+      ], in: folder)
+    try process.waitForOutput { $0.contains("sound stopped") ? true : nil }
+    try headUnit.command("resize 480x320")
+    try process.waitForOutput { $0.contains("480×320") ? true : nil }
+    // The clock is drawn again each second.
+    let byteCount = { (try? Data(contentsOf: URL(filePath: video)))?.count ?? 0 }
+    let before = byteCount()
+    try process.wait { byteCount() > before }
+    process.interrupt()
+    #expect(process.wait().status == 130)
+    let sizes = try folder.launch(
+      "--verbose filesrc location=\(file) ! matroskademux ! h264parse ! avdec_h264 ! fakesink sync=false")
+    let decoded = sizes.output.split(separator: "\n").filter { $0.contains("fakesink0.GstPad:sink: caps") }
+    for size in ["width=(int)800, height=(int)480", "width=(int)480, height=(int)320"] {
+      #expect(decoded.contains { $0.contains(size) }, "\(sizes)")
+    }
+    _ = try folder.launch(
+      "--quiet filesrc location=\(file) ! matroskademux ! opusparse ! opusdec ! audioconvert ! "
+        + "audio/x-raw,format=S8,channels=1 ! filesink location=\(pcm)")
+    let loud = try Data(contentsOf: URL(filePath: pcm)).count { abs(Int(Int8(bitPattern: $0))) > 16 }
+    // Of 1.28 s of tone at 48 kHz.
+    #expect(loud > 40_000, "\(loud) samples")
+    #expect(headUnit.waitForEnd().status == 0)
+  }
+
   @Test func aProgramThatIsMissing() throws {
     let result = try Program.run(program, "--no-sound", "no-such-program", in: folder)
     #expect(result.status == 1 && result.output.contains("can't be started: No such file"), "\(result)")
