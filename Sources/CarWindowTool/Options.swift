@@ -11,15 +11,19 @@ struct Options {
       --no-sound       leave the program's sound to this computer
       --preview        show the screen in a window here as well
       --record FILE    write picture and sound to FILE as well, as Matroska
-      --encryption X   encryption of picture and sound, as of sdlvideosink's property
+      --encryption X   none, authenticate, authenticate-and-encrypt: picture and sound by TLS (default none)
+      --certificate FILE, --private-key FILE
+                       the app's certificate and its key, in PEM, which encryption needs
+      --ca-certificates FILE
+                       authorities, in PEM, of which one must have signed the head unit's certificate
       --restart        start the program again whenever it ends, after a second
       --version        print the version, and exit
       --help           print this, and exit
     """
 
   var command: [String] = []
-  var uri: String?
-  var appName: String?
+  /// Of both sinks, by their names.
+  var sinkProperties: [String: String] = [:]
   var display: String?
   var injectsInput = false
   var maximumSize: (width: Int, height: Int)?
@@ -27,7 +31,6 @@ struct Options {
   var hasSound = true
   var hasPreview = false
   var recording: String?
-  var encryption: String?
   var restarts = false
 
   /// An error in the command line.
@@ -45,11 +48,10 @@ struct Options {
       case "--no-sound": hasSound = false
       case "--preview": hasPreview = true
       case "--restart": restarts = true
-      case "--uri", "--app-name", "--mirror", "--max-size", "--fps", "--record", "--encryption":
+      case "--uri", "--app-name", "--mirror", "--max-size", "--fps", "--record", "--encryption", "--certificate",
+        "--private-key", "--ca-certificates":
         guard let value = rest.popFirst() else { throw Invalid(text: "\(option) needs a value") }
         switch option {
-        case "--uri": uri = value
-        case "--app-name": appName = value
         case "--mirror": display = value
         case "--max-size": maximumSize = try Self.size(value)
         case "--fps":
@@ -58,12 +60,14 @@ struct Options {
           }
           frameRate = rate
         case "--record": recording = value
-        default: encryption = value
+        default: sinkProperties[String(option.dropFirst(2))] = value
         }
       default: throw Invalid(text: "unknown option \(option)")
       }
     }
     command = Array(rest)
+    let program = command.first.map { $0.split(separator: "/").last.map(String.init) ?? $0 }
+    sinkProperties["app-name"] = sinkProperties["app-name"] ?? program ?? "Desktop"
     if display != nil { hasSound = hasSound && !command.isEmpty }
     guard !command.isEmpty || display != nil else { throw Invalid(text: "a program is missing") }
   }

@@ -65,30 +65,27 @@ final class Session {
     gst_object_ref_sink(parsed)
     pipeline = parsed
     isRecording = options.recording != nil
-    apply(options, soundAddress)
+    try apply(options, soundAddress)
   }
 
   deinit {
     gst_object_unref(pipeline)
   }
 
-  private func apply(_ options: Options, _ soundAddress: String?) {
+  private func apply(_ options: Options, _ soundAddress: String?) throws(Failure) {
     let quoted = { (words: [String]) in
       words.map { String(freeing: g_shell_quote($0)) ?? "" }.joined(separator: " ")
     }
-    set("window", "command", options.command.isEmpty ? nil : quoted(options.startedCommand))
-    set("window", "display", options.display)
-    set("window", "inject-input", "\(options.injectsInput)")
-    set("window", "max-width", options.maximumSize.map { "\($0.width)" })
-    set("window", "max-height", options.maximumSize.map { "\($0.height)" })
-    set("window", "environment", soundAddress.map { quoted(["PULSE_SERVER=\($0)"]) })
-    set("player", "server", soundAddress)
-    set("recording", "location", options.recording)
-    let name = options.appName ?? options.command.first.map { $0.split(separator: "/").last.map(String.init) ?? $0 }
-    for sink in ["video", "sound"] {
-      set(sink, "uri", options.uri)
-      set(sink, "app-name", name ?? "Desktop")
-      set(sink, "encryption", options.encryption)
+    try set("window", "command", options.command.isEmpty ? nil : quoted(options.startedCommand))
+    try set("window", "display", options.display)
+    try set("window", "inject-input", "\(options.injectsInput)")
+    try set("window", "max-width", options.maximumSize.map { "\($0.width)" })
+    try set("window", "max-height", options.maximumSize.map { "\($0.height)" })
+    try set("window", "environment", soundAddress.map { quoted(["PULSE_SERVER=\($0)"]) })
+    try set("player", "server", soundAddress)
+    try set("recording", "location", options.recording)
+    for (property, value) in options.sinkProperties {
+      for sink in ["video", "sound"] { try set(sink, property, value) }
     }
     if let heard = gst_bin_get_by_name(pipeline.cast(), "heard") {
       silence.watch(heard)
@@ -97,10 +94,22 @@ final class Session {
   }
 
   /// Of an element that may not be there; nil leaves it as it is.
-  private func set(_ element: String, _ property: String, _ value: String?) {
+  private func set(_ element: String, _ property: String, _ value: String?) throws(Failure) {
     guard let value, let found = gst_bin_get_by_name(pipeline.cast(), element) else { return }
-    gst_util_set_object_arg(found.cast(), property, value)
-    gst_object_unref(found)
+    defer { gst_object_unref(found) }
+    let object: UnsafeMutablePointer<GObject> = found.cast()
+    let objectClass = UnsafeMutableRawPointer(object.pointee.g_type_instance.g_class)
+    guard
+      let specification = g_object_class_find_property(
+        objectClass?.assumingMemoryBound(to: GObjectClass.self), property)
+    else { return }
+    var typed = GValue()
+    g_value_init(&typed, specification.pointee.value_type)
+    defer { g_value_unset(&typed) }
+    guard gst_value_deserialize(&typed, value) != 0 else {
+      throw Failure(description: "'\(value)' is no value of \(property)")
+    }
+    g_object_set_property(object, property, &typed)
   }
 
   /// Streams until the program ends, or one of the signals comes.

@@ -72,9 +72,22 @@ import Testing
     #expect(headUnit.waitForEnd().status == 0)
   }
 
-  @Test func aProgramThatIsMissing() throws {
-    let result = try Program.run(program, "--no-sound", "no-such-program", in: folder)
-    #expect(result.status == 1 && result.output.contains("can't be started: No such file"), "\(result)")
+  @Test(arguments: [
+    (["--no-sound", "no-such-program"], "can't be started: No such file"),
+    (["--encryption", "nonsense", "xclock"], "'nonsense' is no value of encryption"),
+    (["--record", "/nonexistent/file", "xclock"], "Could not open file"),
+  ])
+  func wrongValues(_ arguments: [String], _ error: String) throws {
+    let result = try Program([program] + arguments, in: folder).wait()
+    #expect(result.status == 1 && (result.output + result.errors).contains(error), "\(result)")
+  }
+
+  /// What is not installed is named with its package.
+  @Test(arguments: [(["--no-sound"], "install xvfb"), ([], "install pulseaudio, or use --no-sound")])
+  func withoutOtherPrograms(_ options: [String], _ error: String) throws {
+    let result = try Program([program] + options + ["xclock"], in: folder, environment: ["PATH": folder.path("empty")])
+      .wait()
+    #expect(result.status == 1 && (result.output + result.errors).contains(error), "\(result)")
   }
 
   @Test(arguments: [
