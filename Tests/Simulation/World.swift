@@ -418,8 +418,7 @@ final class World {
 
   /// What a network or machine that is late makes of an app that does all it can.
   private func isExcused(_ violation: Violation, _ id: UInt8) -> Bool {
-    let isDisturbed =
-      disturbedUntil >= network.now || network.conditions.delay > 20 || network.conditions.rate != nil
+    let isDisturbed = disturbedUntil >= network.now || network.conditions.isSlow
     // What the app has sent before it heard of a change.
     let crossing = Duration.seconds(isDisturbed ? 60 : 1)
     switch violation {

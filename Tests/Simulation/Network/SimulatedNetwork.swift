@@ -16,6 +16,10 @@ final class SimulatedNetwork: @unchecked Sendable {
     var piece = 1 << 20
     /// Bytes that one side takes and the other has not read.
     var capacity = 128 << 10
+
+    /// A heartbeat may wait for too long after what was sent before it, such as a policy of 140 kB: what there is room
+    /// for moves once in each delay.
+    var isSlow: Bool { delay > 20 || rate != nil || capacity < 500 * delay }
   }
 
   /// A path of which faults are told.
