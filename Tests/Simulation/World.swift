@@ -428,6 +428,8 @@ final class World {
       .dataAfterEndService, .endOfServiceNotRunning, .startWhileActive, .stream(.frameRate), .stream(.bitrate),
       .audio(.fasterThanRealTime):
       return isDisturbed
+    // The app goes by updates alone after an answer that came later than it waits for.
+    case .appCapability(.notOffered): return isDisturbed
     // A start without parameters, of an app that could not know the size.
     case .stream(.pictureSize):
       return scenario.steps.contains { step in
