@@ -383,9 +383,8 @@ final class World {
 
   private func tap(_ bytes: [UInt8], _ end: NetworkEnd, isSent: Bool) {
     guard end.host != SimulatedNetwork.carHost else { return }
-    var watch = watches[end.host] ?? WireWatch()
-    for (rule, text) in watch.take(bytes, of: end, isSent: isSent) { find(rule, "\(end.host): \(text)") }
-    watches[end.host] = watch
+    let findings = watches[end.host, default: WireWatch()].take(bytes, of: end, isSent: isSent)
+    for (rule, text) in findings { find(rule, "\(end.host): \(text)") }
   }
 
   /// What the head unit reports.

@@ -7,7 +7,9 @@
 /// Sans-I/O: every input is a method that takes the time and returns what to do. The caller owns the socket, calls
 /// ``advance(to:)`` when ``nextDeadline`` has come, sends video only while ``videoGrant`` is there, and
 /// sound only while ``audioGrant`` is there and not suspended.
-public struct AppSession: Sendable {
+///
+/// Not copyable: it is a machine, and the connection asks it for its deadline in each turn.
+public struct AppSession: Sendable, ~Copyable {
   /// How long to wait for OnAppInterfaceUnregistered, with its reason, after the head unit has ended the session.
   private static let reasonTimeout = Duration.milliseconds(500)
 

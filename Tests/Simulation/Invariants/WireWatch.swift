@@ -24,7 +24,9 @@ struct WireWatch {
     guard let path = end.path else { return [] }
     let id = end.id
     if connections[path] != id { begin(id, path) }
-    var decoder = (isSent ? sent[id] : received[id]) ?? FrameDecoder(limits: FrameLimits(payload: 4 << 20))
+    // Taken out, so that its buffer is not copied.
+    let known = isSent ? sent.removeValue(forKey: id) : received.removeValue(forKey: id)
+    var decoder = known ?? FrameDecoder(limits: FrameLimits(payload: 4 << 20))
     decoder.append(bytes)
     var findings: [(Simulation.Rule, String)] = []
     while let item = decoder.next() {
