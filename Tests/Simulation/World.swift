@@ -32,6 +32,8 @@ final class World {
   /// When registrations have ended, and levels were sent.
   private var unregistered: [UInt8: Duration] = [:]
   private var statusSent: [UInt8: Duration] = [:]
+  /// When the driver last changed sizes.
+  private var resized: Duration?
   private var step = 0
   private var began: Duration
   /// Until when the network, or a machine, may have been late.
@@ -167,6 +169,7 @@ final class World {
     switch words[0] {
     case "car":
       if words.contains("stall") { disturb(for: .seconds(60)) }
+      if ["resize", "update"].contains(words[1]) { resized = network.now }
       // What is answered once would wait for the next app.
       if words.contains("once"), !apps.contains(where: { $0.status.headUnit != nil }) { return }
       if car?.perform(words.dropFirst().joined(separator: " ")) == false { find(.decisions, "no command: \(action)") }
@@ -269,6 +272,8 @@ final class World {
   /// Faults end, and driver, app and head unit want the picture: it has to come.
   private func calmDown(_ car: SimulatedCar) {
     trace?("\(elapsed.text) calm")
+    // What is on its way stays late.
+    if network.conditions.isSlow { disturb(for: .seconds(60)) }
     network.conditions = SimulatedNetwork.Conditions()
     for command in Self.calmCommands where !car.perform(command) { find(.decisions, "no command: \(command)") }
     _ = car.perform("secondary-transport \(scenario.offersSecondary ? "on" : "off")")
@@ -432,12 +437,11 @@ final class World {
       return isDisturbed
     // The app goes by updates alone after an answer that came later than it waits for.
     case .appCapability(.notOffered): return isDisturbed
-    // A start without parameters, of an app that could not know the size.
+    // A start without parameters, of an app that could not know the size, or does not yet.
     case .stream(.pictureSize):
-      return scenario.steps.contains { step in
-        ["update", "resize", "get-capability"].contains(where: step.action.contains)
-      }
-    case .startBeforeRegistration, .noSession:
+      return (scenario.steps.map(\.action) + scenario.commands).contains { $0.contains("get-capability") }
+        || resized.map { network.now < $0 + crossing } ?? false
+    case .startBeforeRegistration, .noSession, .encryptedFrame(.rpc):
       return unregistered[id].map { network.now < $0 + crossing } ?? false
     case .notificationNotAllowed: return statusSent[id].map { network.now < $0 + crossing } ?? false
     default: return false
