@@ -13,7 +13,7 @@ import Testing
     driver.wait(.seconds(2))
     driver.finish()
     #expect(driver.take().isEmpty)
-    #expect(driver.session.isRegistrationPending)
+    #expect(driver.session.isRegistrationPending == true)
     return driver
   }
 
@@ -24,7 +24,7 @@ import Testing
     #expect(driver.take().isEmpty)
     driver.acceptRegistration()
     #expect(driver.take() == [Self.unregistration])
-    #expect(!driver.session.isRegistrationPending)
+    #expect(driver.session.isRegistrationPending == false)
     driver.wait(milliseconds: 900)
     driver.respond(.unregisterAppInterface, RPCResult(success: true, resultCode: .success).json)
     #expect(driver.take() == [Self.end])

@@ -9,7 +9,7 @@ import SDLWire
 /// transport (``registerSecondaryTransport(_:now:)``).
 ///
 /// Here inputs find their part: the parts have the state, and share the ``SessionContext``.
-public struct HeadUnitSession: Sendable, ~Copyable {
+public struct HeadUnitSession: Sendable {
   private var context: SessionContext
   private var gate = FrameGate()
   private var heartbeat = SessionHeartbeat()

@@ -202,7 +202,7 @@ struct AppInvariants {
   }
 
   /// Called after every input, when all actions were checked.
-  func check(_ session: AppSession, now: Duration) {
+  func check(_ session: borrowing AppSession, now: Duration) {
     #expect(isClosed || unacknowledgedEnds.isEmpty, "EndService was not acknowledged at once")
     if session.status.videoGrant != nil {
       #expect(isRegistered && statusAllows && request != nil)

@@ -21,7 +21,7 @@ struct AudioInvariants {
     isStartAcknowledged = false
   }
 
-  func check(_ session: AppSession, isRegistered: Bool) {
+  func check(_ session: borrowing AppSession, isRegistered: Bool) {
     guard session.status.audioGrant != nil else { return }
     #expect(isRegistered && isAllowed && isRequested)
     #expect(isStartAcknowledged && !isServiceEnded)
