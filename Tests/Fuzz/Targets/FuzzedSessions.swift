@@ -4,7 +4,7 @@ import SDLLink
 
 /// An app and a head unit joined in memory. The input decides what becomes of what they send, what else comes to each,
 /// what driver and application do, and how the time passes.
-struct FuzzedSessions {
+struct FuzzedSessions: ~Copyable {
   enum Side: CaseIterable {
     case app
     case headUnit
@@ -82,8 +82,8 @@ struct FuzzedSessions {
     case 5: deliverAll()
     case 6: if !toApp.isEmpty { receive(toApp.removeFirst(), from: .headUnit) }
     case 7: if !toHeadUnit.isEmpty { receive(toHeadUnit.removeFirst(), from: .app) }
-    case 8: change(&toApp, &input)
-    case 9: change(&toHeadUnit, &input)
+    case 8: Self.change(&toApp, &input)
+    case 9: Self.change(&toHeadUnit, &input)
     case 10, 11: pass(input.time())
     case 12, 13: receive(frame(&input, from: .headUnit), from: .headUnit)
     case 14, 15: receive(frame(&input, from: .app), from: .app)
@@ -107,7 +107,7 @@ struct FuzzedSessions {
     for bytes in forApp { receive(bytes, from: .headUnit) }
   }
 
-  private func change(_ queue: inout [[UInt8]], _ input: inout FuzzInput) {
+  private static func change(_ queue: inout [[UInt8]], _ input: inout FuzzInput) {
     guard !queue.isEmpty else { return }
     let index = input.number(below: min(queue.count, 256))
     switch input.number(below: 4) {
