@@ -88,7 +88,7 @@ extension Tally {
     }
     return """
       simulated: \(String(format: "%.3f", years)) years, \(sessions) scenarios, \(steps) steps, \(pictures) pictures
-      states: \(states.count)
+      states: \(states.count), events: \(events.count), together \(eventsInStates.count) of \(states.count * events.count)
       faults: \(list(faults))
       events: \(list(events))
       """

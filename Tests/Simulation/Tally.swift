@@ -9,12 +9,21 @@ public struct Tally {
   public private(set) var events: [String: Int] = [:]
   /// States of the app: video, sound, HMI level.
   public private(set) var states: Set<String> = []
+  /// Events, each with the state that the last app to change had then.
+  public private(set) var eventsInStates: Set<String> = []
+  private var state = "-"
 
   mutating func count(fault words: [String]) { faults[words.joined(separator: " "), default: 0] += 1 }
 
-  mutating func count(event: String) { events[event, default: 0] += 1 }
+  mutating func count(event: String) {
+    events[event, default: 0] += 1
+    eventsInStates.insert("\(event) in \(state)")
+  }
 
-  mutating func reached(_ state: String) { states.insert(state) }
+  mutating func reached(_ state: String) {
+    states.insert(state)
+    self.state = state
+  }
 
   mutating func add(_ other: Tally) {
     simulated += other.simulated
@@ -24,5 +33,6 @@ public struct Tally {
     faults.merge(other.faults) { $0 + $1 }
     events.merge(other.events) { $0 + $1 }
     states.formUnion(other.states)
+    eventsInStates.formUnion(other.eventsInStates)
   }
 }

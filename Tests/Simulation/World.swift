@@ -410,7 +410,10 @@ final class World {
     case .videoTimestamp: return
     case .videoData(let bytes):
       tally.pictures += 1
-      if let fault = decoders[id, default: Decoder()].take(bytes) { find(.decodable, "session \(id): \(fault)") }
+      let fault = decoders[id, default: Decoder()].take(bytes)
+      // What comes while the level forbids it is discarded; the app may not know yet that it has changed, and is back.
+      let mayHaveGap = statusSent[id].map { network.now < $0 + crossing } ?? false
+      if let fault, !mayHaveGap { find(.decodable, "session \(id): \(fault)") }
       if let name = names[id] { pictures[name, default: 0] += 1 }
       return
     case .audioData(let bytes):
@@ -423,11 +426,13 @@ final class World {
     tally.count(event: event.kind)
   }
 
+  private var isDisturbed: Bool { disturbedUntil >= network.now || network.conditions.isSlow }
+
+  /// For how long something may come that the app has sent before it heard of a change.
+  private var crossing: Duration { isDisturbed ? .seconds(60) : .seconds(1) }
+
   /// What a network or machine that is late makes of an app that does all it can.
   private func isExcused(_ violation: Violation, _ id: UInt8) -> Bool {
-    let isDisturbed = disturbedUntil >= network.now || network.conditions.isSlow
-    // What the app has sent before it heard of a change.
-    let crossing = Duration.seconds(isDisturbed ? 60 : 1)
     switch violation {
     case .stream(.firstNALUnit), .stream(.pictureBeforeKeyFrame), .stream(.missingPictureParameterSet):
       return decoders[id]?.expectsComplaint ?? false
