@@ -29,9 +29,10 @@ final class World {
   private var decoders: [UInt8: Decoder] = [:]
   private var pictures: [String: Int] = [:]
   private var sounds: [String: Int] = [:]
-  /// When registrations have ended, and levels were sent.
+  /// When registrations have ended, levels were sent, and services have ended.
   private var unregistered: [UInt8: Duration] = [:]
   private var statusSent: [UInt8: Duration] = [:]
+  private var serviceEnded: [UInt8: Duration] = [:]
   /// When the driver last changed sizes.
   private var resized: Duration?
   private var step = 0
@@ -405,6 +406,7 @@ final class World {
       names[id] = name
     case .hmiStatusSent: statusSent[id] = network.now
     case .appUnregistered: unregistered[id] = network.now
+    case .videoStopped, .audioStopped: serviceEnded[id] = network.now
     case .videoStarted: decoders[id, default: Decoder()].begin()
     case .videoDataStopped: decoders[id, default: Decoder()].outputClosed()
     case .videoTimestamp: return
@@ -437,9 +439,11 @@ final class World {
     case .stream(.firstNALUnit), .stream(.pictureBeforeKeyFrame), .stream(.missingPictureParameterSet):
       return decoders[id]?.expectsComplaint ?? false
     case .endServiceNotAcknowledged, .heartbeatUnanswered, .videoWhileForbidden, .audioWhileForbidden,
-      .dataAfterEndService, .endOfServiceNotRunning, .startWhileActive, .stream(.frameRate), .stream(.bitrate),
+      .dataAfterEndService, .startWhileActive, .stream(.frameRate), .stream(.bitrate),
       .audio(.fasterThanRealTime):
       return isDisturbed
+    // Both sides may end it at the same time.
+    case .endOfServiceNotRunning: return isDisturbed || serviceEnded[id].map { network.now < $0 + crossing } ?? false
     // The app goes by updates alone after an answer that came later than it waits for.
     case .appCapability(.notOffered): return isDisturbed
     // A start without parameters, of an app that could not know the size, or does not yet.
