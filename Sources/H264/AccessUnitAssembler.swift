@@ -3,8 +3,8 @@
 /// SDL carries a byte stream, and does not say where messages end. Most apps send an access unit per message, some a
 /// message per NAL unit, others pieces of a file. The end of an access unit is certain only when the next one begins
 /// (H.264, 7.4.1.2.3), and waiting for that would delay every picture by one frame. So only the first access unit
-/// waits, or is ended by ``flush()`` when nothing more comes. Once a message has begun with an access unit, the ends of
-/// messages count as ends of access units, until a message contradicts that.
+/// waits, or is ended by ``flush()`` when nothing more comes. Once a message has begun with an access unit, or a pause has
+/// followed one, the ends of messages count as ends of access units, until a message contradicts that.
 public struct AccessUnitAssembler: Sendable {
   private enum Alignment: Sendable {
     case unknown
@@ -69,11 +69,18 @@ public struct AccessUnitAssembler: Sendable {
     return alignment == .aligned ? flush() : nil
   }
 
-  /// The picture that waits for its end; nil when there is none.
+  /// The picture that waits for its end, after which nothing came for a while; nil when there is none.
   public mutating func flush() -> [UInt8]? {
     guard hasPicture else { return nil }
+    if alignment == .unknown { alignment = .aligned }
     defer { startOver() }
     return start == 0 ? pending : Array(pending[start...])
+  }
+
+  /// The same sender begins another stream.
+  public mutating func beginStream() {
+    whole = nil
+    startOver()
   }
 
   private mutating func startOver() {

@@ -635,11 +635,23 @@ def quality(tool):
         sys.exit("the quality bench failed")
 
 
+def car_window(tool):
+    """A program in the window, from the pixel that it draws to the pixel that a head unit decodes."""
+    missing = [program for program in ("Xvfb", "xclock") if not shutil.which(program)]
+    if missing:
+        print(f"\nw. skipped: no {', '.join(missing)}")
+        return
+    print("\nw. A program in the car window, 30 frames per second, over loopback", flush=True)
+    program = os.path.join(os.path.dirname(os.path.abspath(__file__)), "car_window.py")
+    if subprocess.run([sys.executable, program, "--head-unit", tool]).returncode != 0:
+        sys.exit("the bench of the car window failed")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--head-unit", required=True, help="the sdl-head-unit program")
-    parser.add_argument("--only", default="abcdeflopqrstuv",
-                        help="which of a, b, c, d, e, f, l, o, p, q, r, s, t, u, v to run")
+    parser.add_argument("--only", default="abcdeflopqrstuvw",
+                        help="which of a, b, c, d, e, f, l, o, p, q, r, s, t, u, v, w to run")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         if "a" in options.only:
@@ -673,6 +685,8 @@ def main():
             sound()
         if "v" in options.only:
             flash_and_beep(folder)
+        if "w" in options.only:
+            car_window(options.head_unit)
 
 
 if __name__ == "__main__":

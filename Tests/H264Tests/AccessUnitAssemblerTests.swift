@@ -50,6 +50,27 @@ extension AccessUnitAssembler {
     }
   }
 
+  /// A still program's pictures, each of which would wait otherwise.
+  @Test func aPauseAfterTheFirstEndsItAndThoseAfterIt() {
+    var assembler = AccessUnitAssembler()
+    #expect(assembler.accessUnits(in: Self.units[0]) == [])
+    #expect(assembler.flush() == Self.units[0])
+    #expect(assembler.accessUnits(in: Self.units[1]) == [Self.units[1]])
+    assembler.beginStream()
+    #expect(assembler.accessUnits(in: Self.units[0]) == [Self.units[0]])
+  }
+
+  /// The pause was in the middle of a picture: what comes after it is cut where pictures begin.
+  @Test func aPauseInAPicture() {
+    var assembler = AccessUnitAssembler()
+    #expect(assembler.accessUnits(in: Array(Self.units[0].dropLast(Self.secondKeySlice.count))) == [])
+    #expect(assembler.flush() != nil)
+    #expect(assembler.accessUnits(in: Self.secondKeySlice) == [])
+    #expect(assembler.accessUnits(in: Self.slice) == [Self.secondKeySlice])
+    #expect(assembler.accessUnits(in: Self.secondSlice) == [])
+    #expect(assembler.accessUnits(in: Self.slice) == [Self.units[1]])
+  }
+
   @Test func messagePerNALUnit() {
     let messages = [
       Self.sequenceParameterSet, Self.pictureParameterSet, Self.keySlice, Self.secondKeySlice, Self.slice,

@@ -111,7 +111,7 @@ import Testing
     var queue = AccessUnitQueue()
     queue.append(Self.keyFrame, timestamp: nil, now: .milliseconds(5))
     #expect(queue.count == 0 && queue.flushDeadline == .milliseconds(205))
-    queue.beginStream(now: .milliseconds(10))
+    queue.beginStream(ofSameApp: false, now: .milliseconds(10))
     #expect(queue.count == 1 && queue.flushDeadline == nil)
     append(&queue, Self.keyFrame)
     #expect(take(&queue).map(\.isStart) == [true, true])

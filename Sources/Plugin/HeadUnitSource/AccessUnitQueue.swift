@@ -71,9 +71,9 @@ struct AccessUnitQueue: Sendable {
   var flushDeadline: Duration? { assembler.hasPendingPicture ? lastArrival + Self.longestWait : nil }
 
   /// Another stream begins. What is left of the last one is still pushed.
-  mutating func beginStream(now: Duration) {
+  mutating func beginStream(ofSameApp isSameApp: Bool, now: Duration) {
     flushPending(now: now)
-    assembler = AccessUnitAssembler()
+    if isSameApp { assembler.beginStream() } else { assembler = AccessUnitAssembler() }
     need = .start
   }
 

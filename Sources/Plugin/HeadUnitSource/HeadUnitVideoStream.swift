@@ -159,6 +159,7 @@ extension HeadUnitVideoStream {
       guard let formerApp else { return }
       state.touches.forget(formerApp)
       state.keys.forget(formerApp)
+      state.video.forget(formerApp)
     }
   }
 

@@ -5,7 +5,7 @@ import SDLWire
 /// The video of the app that started its service last: it alone is pushed.
 struct ReceivedVideo: Sendable {
   private var queue: AccessUnitQueue
-  /// Nil before any app has started video.
+  /// Nil before any app has started video, and when it has gone.
   private(set) var app: UInt8?
   /// Other codecs are not pushed.
   private var isH264 = true
@@ -27,11 +27,11 @@ struct ReceivedVideo: Sendable {
 
   /// An app has started its video service.
   mutating func begin(_ parameters: VideoServiceParameters, by app: UInt8, now: Duration) {
+    queue.beginStream(ofSameApp: app == self.app, now: now)
     self.app = app
     isH264 = parameters.isH264
     usesRTP = parameters.usesRTP
     timestamp = nil
-    queue.beginStream(now: now)
   }
 
   /// The access unit that the app sends next has this RTP timestamp.
@@ -54,6 +54,11 @@ struct ReceivedVideo: Sendable {
   /// The app has ended its video service: what waits for its end is complete.
   mutating func end(by app: UInt8, now: Duration) {
     if app == self.app { queue.flushPending(now: now) }
+  }
+
+  /// The app has gone. Its identifier may become another app's.
+  mutating func forget(_ app: UInt8) {
+    if app == self.app { self.app = nil }
   }
 
   /// Takes what waits for its end as it is.
