@@ -118,7 +118,6 @@ def first_picture_and_resizes(car):
         came, *_ = car.wait(lambda picture: picture[1] == size and picture[2])
         durations.append((came - start) * 1000)
         time.sleep(0.5)
-    print(sorted(map(int,durations)))
     report(f"a resize to the window in the new size, {RESIZES}: longest", max(durations), 500, "ms")
     pipeline.set_state(Gst.State.NULL)
 
