@@ -38,6 +38,17 @@ import Testing
     #expect(!hasMissedData(record))
   }
 
+  /// The picture came before the service began, and no other follows it.
+  @Test func aPictureThatStandsStillIsSentWhenAServiceBegins() throws {
+    let harness = try SinkHarness(properties: "sync=false keep-alive-interval=3600000")
+    try harness.pipeline.play()
+    harness.pushPicture()
+    let video = try harness.headUnit.waitForFrames(1)
+    #expect(video.first.map(isKeyFrame) == true)
+    #expect(eventually { (try? harness.statistics["frames-repeated"]) == 1 })
+    #expect(try harness.statistics["frames-sent"] == 0 && harness.statistics.areFramesConserved)
+  }
+
   @Test func repeatsBecomeSmallAndNoWorse() throws {
     let harness = try SinkHarness(properties: "sync=false keep-alive-interval=30")
     try harness.start()
