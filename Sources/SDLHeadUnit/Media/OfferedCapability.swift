@@ -14,7 +14,7 @@ struct OfferedCapability: Sendable {
   private var present: VideoStreamingCapability?
   /// What it was before the last updates: what the app says may have crossed them.
   private var former: [VideoStreamingCapability] = []
-  /// The only size that is accepted since the last resize, with its scale.
+  /// The size since the last resize, with its scale.
   private var window: VideoStreamingCapability?
   /// Whether the app has got the answer to GetSystemCapability(VIDEO_STREAMING), or an update.
   private var isKnown = false
@@ -69,6 +69,8 @@ struct OfferedCapability: Sendable {
   /// Tells the app of a change once it has subscribed. Absent members are unchanged.
   mutating func update(_ update: VideoStreamingCapability, _ context: inout SessionContext) {
     context.demand(.capabilityAnnounced)
+    if let size = update.preferredResolution { window?.preferredResolution = size }
+    if let scale = update.scale { window?.scale = scale }
     guard isSubscribed else {
       deferredUpdate = deferredUpdate?.updated(by: update) ?? update
       return context.report(.capabilityUpdateDeferred)
@@ -90,7 +92,7 @@ struct OfferedCapability: Sendable {
     update.preferredResolution = size
     update.scale = scale
     var resized = update
-    resized.scale = scale ?? window?.scale ?? present?.scale
+    resized.scale = scale ?? window?.scale ?? deferredUpdate?.scale ?? present?.scale
     window = resized
     self.update(update, &context)
   }
@@ -133,11 +135,14 @@ struct OfferedCapability: Sendable {
   // MARK: For starts of video
 
   /// Sizes of the present capability, and of the configured one; before them that of the screen for an app that has
-  /// received neither. After a resize only that of the window.
+  /// received neither. After a resize only that of the window, if the app could hear of it.
   var sizes: VideoSizeRules {
     let sent = [present, configuration.videoCapability]
     let capabilities = isKnown ? sent : [configuration.screenCapability] + sent
-    return VideoSizeRules(screen: configuration.screen, capabilities: window.map { [$0] } ?? capabilities)
+    let isTold = deferredUpdate?.preferredResolution == nil
+    return VideoSizeRules(
+      screen: configuration.screen,
+      capabilities: window.map { isTold ? [$0] : capabilities + [$0] } ?? capabilities)
   }
 
   /// The announced rates: the highest of the entries that pictures of this size may be for.

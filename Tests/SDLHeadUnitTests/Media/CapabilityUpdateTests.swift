@@ -67,6 +67,30 @@ import Testing
     #expect(updates(of: app) == [SystemCapability(type: .videoStreaming, videoStreaming: expected)])
   }
 
+  /// An app without a subscription can't know it.
+  @Test func aResizeThatTheAppHasNotHeardOfForbidsNothing() {
+    let former = VideoServiceParameters(width: 800, height: 480)
+    var app = TestApp.active()
+    app.run { $0.resize(to: ImageResolution(400, 240), scale: 1, now: $1) }
+    app.startVideo(former)
+    #expect(app.controls == ["video startServiceACK"])
+    app.send(.endService, .video)
+    ask(&app, subscribe: true)
+    app.forget()
+    app.startVideo(former)
+    #expect(app.rejection?.rejectedParameters == ["height", "width"])
+  }
+
+  @Test func anUpdateAfterAResizeChangesTheWindow() {
+    var app = TestApp.active()
+    ask(&app, subscribe: true)
+    app.run { $0.resize(to: ImageResolution(400, 240), scale: 1, now: $1) }
+    app.run { $0.updateCapability(Self.update { $0.scale = 2 }, now: $1) }
+    app.forget()
+    app.startVideo(VideoServiceParameters(width: 200, height: 120))
+    #expect(app.controls == ["video startServiceACK"])
+  }
+
   @Test func areForgottenWithTheRegistration() {
     var app = TestApp.registered()
     app.run { $0.updateCapability(Self.update { $0.preferredFPS = 10 }, now: $1) }
