@@ -86,7 +86,7 @@ let package = Package(
     .target(name: "SDLWire", swiftSettings: strict),
     .target(name: "SDLMessages", dependencies: ["SDLWire"], swiftSettings: strict),
     .target(name: "H264", swiftSettings: strict),
-    .target(name: "SDLApp", dependencies: ["SDLWire", "SDLMessages", "H264"], swiftSettings: strict),
+    .target(name: "SDLApp", dependencies: ["SDLWire", "SDLMessages"], swiftSettings: strict),
     .target(name: "SDLHeadUnit", dependencies: ["SDLWire", "SDLMessages", "H264"], swiftSettings: strict),
 
     // Effects: one thread and one socket; libx264; Pango and Cairo.
