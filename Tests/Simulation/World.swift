@@ -35,6 +35,8 @@ final class World {
   private var serviceEnded: [UInt8: Duration] = [:]
   /// When the driver last changed sizes.
   private var resized: Duration?
+  /// Apps of which a start was refused: after that they name no size, and can't know which one is expected.
+  private var refused: Set<UInt8> = []
   private var step = 0
   private var began: Duration
   /// Until when the network, or a machine, may have been late.
@@ -402,11 +404,13 @@ final class World {
     if let trace, let text = event.text { trace("    \(id) \(text)") }
     switch event {
     case .appRegistered(let name, _, _, _, _):
+      refused.remove(id)
       sessions[name] = id
       names[id] = name
     case .hmiStatusSent: statusSent[id] = network.now
     case .appUnregistered: unregistered[id] = network.now
     case .videoStopped, .audioStopped: serviceEnded[id] = network.now
+    case .videoRefused: refused.insert(id)
     case .videoStarted: decoders[id, default: Decoder()].begin()
     case .videoDataStopped: decoders[id, default: Decoder()].outputClosed()
     case .videoTimestamp: return
@@ -449,7 +453,7 @@ final class World {
     // A start without parameters, of an app that could not know the size, or does not yet.
     case .stream(.pictureSize):
       return (scenario.steps.map(\.action) + scenario.commands).contains { $0.contains("get-capability") }
-        || resized.map { network.now < $0 + crossing } ?? false
+        || refused.contains(id) || resized.map { network.now < $0 + crossing } ?? false
     case .startBeforeRegistration, .noSession, .encryptedFrame(.rpc):
       return unregistered[id].map { network.now < $0 + crossing } ?? false
     case .notificationNotAllowed: return statusSent[id].map { network.now < $0 + crossing } ?? false
