@@ -443,7 +443,7 @@ final class World {
     case .stream(.firstNALUnit), .stream(.pictureBeforeKeyFrame), .stream(.missingPictureParameterSet):
       return decoders[id]?.expectsComplaint ?? false
     case .endServiceNotAcknowledged, .heartbeatUnanswered, .videoWhileForbidden, .audioWhileForbidden,
-      .dataAfterEndService, .startWhileActive, .stream(.frameRate), .stream(.bitrate),
+      .dataAfterEndService, .startWhileActive, .tooManyViolations, .stream(.frameRate), .stream(.bitrate),
       .audio(.fasterThanRealTime):
       return isDisturbed
     // Both sides may end it at the same time.
