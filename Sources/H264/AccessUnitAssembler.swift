@@ -69,7 +69,7 @@ public struct AccessUnitAssembler: Sendable {
     return alignment == .aligned ? flush() : nil
   }
 
-  /// The picture that waits for its end, after which nothing came for a while; nil when there is none.
+  /// The picture that waits for its end, whose end counts as that of a message; nil when there is none.
   public mutating func flush() -> [UInt8]? {
     guard hasPicture else { return nil }
     if alignment == .unknown { alignment = .aligned }

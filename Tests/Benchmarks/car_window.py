@@ -14,7 +14,11 @@ import gi
 gi.require_version("Gst", "1.0")
 from gi.repository import Gst
 
+from bench import head_unit
+
 CHANGES, RESIZES, STILL_TIME = 120, 20, 10
+# In seconds; each change at another distance to the next frame.
+CHANGE_INTERVAL = 0.313
 # A window that is black and white in turn, and says when it became so.
 FLIPPING_WINDOW = """
 import ctypes, sys, time
@@ -33,8 +37,7 @@ while True:
     with open(sys.argv[1], "a") as file:
         print(int(is_white), time.monotonic(), file=file)
     is_white = not is_white
-    # Each at another distance to the next frame.
-    time.sleep(0.313)
+    time.sleep(float(sys.argv[2]))
 """
 
 
@@ -88,9 +91,9 @@ def latency(car, folder):
     program, drawn = os.path.join(folder, "flip.py"), os.path.join(folder, "drawn")
     with open(program, "w") as file:
         file.write(FLIPPING_WINDOW)
-    pipeline, _ = stream(car, f"{sys.executable} {program} {drawn}")
+    pipeline, _ = stream(car, f"{sys.executable} {program} {drawn} {CHANGE_INTERVAL}")
     car.wait(lambda picture: picture[2])
-    time.sleep(CHANGES * 0.313)
+    time.sleep(CHANGES * CHANGE_INTERVAL)
     pipeline.set_state(Gst.State.NULL)
     # The first ones may have come before the window was shown.
     with open(drawn) as file:
@@ -141,20 +144,17 @@ def cpu_time(processes):
 
 def still(tool):
     """Both sides in processes of their own."""
-    head_unit = subprocess.Popen([tool, "--port", "0", "--quiet"], stdout=subprocess.PIPE, text=True)
-    port = int(head_unit.stdout.readline().split()[1])
-    app = subprocess.Popen(["gst-launch-1.0", "-q", "sdlcarwindowsrc", "command=xclock -update 3600", "!", "sdlvideosink",
-                            f"uri=sdl://127.0.0.1:{port}"])
-    time.sleep(5)
-    processes = [head_unit.pid, app.pid]
-    before = cpu_time(processes)
-    time.sleep(STILL_TIME)
-    report(f"a program that stands still, {STILL_TIME} s: CPU of everything",
-           (cpu_time(processes) - before) / STILL_TIME * 100, 2, "%")
-    app.terminate()
-    app.wait()
-    head_unit.terminate()
-    head_unit.communicate()
+    with head_unit(tool) as port:
+        app = subprocess.Popen(["gst-launch-1.0", "-q", "sdlcarwindowsrc", "command=xclock -update 3600", "!",
+                                "sdlvideosink", f"uri=sdl://127.0.0.1:{port}"])
+        time.sleep(5)
+        # Our own process has nothing to do meanwhile, and has started both sides.
+        before = cpu_time([os.getpid()])
+        time.sleep(STILL_TIME)
+        report(f"a program that stands still, {STILL_TIME} s: CPU of everything",
+               (cpu_time([os.getpid()]) - before) / STILL_TIME * 100, 2, "%")
+        app.terminate()
+        app.wait()
 
 
 def main():

@@ -14,8 +14,8 @@ struct OfferedCapability: Sendable {
   private var present: VideoStreamingCapability?
   /// What it was before the last updates: what the app says may have crossed them.
   private var former: [VideoStreamingCapability] = []
-  /// The size since the last resize, with its scale.
-  private var window: VideoStreamingCapability?
+  /// The window has been resized: no other size is offered any more.
+  private var isResized = false
   /// Whether the app has got the answer to GetSystemCapability(VIDEO_STREAMING), or an update.
   private var isKnown = false
   private var isSubscribed = false
@@ -69,8 +69,6 @@ struct OfferedCapability: Sendable {
   /// Tells the app of a change once it has subscribed. Absent members are unchanged.
   mutating func update(_ update: VideoStreamingCapability, _ context: inout SessionContext) {
     context.demand(.capabilityAnnounced)
-    if let size = update.preferredResolution { window?.preferredResolution = size }
-    if let scale = update.scale { window?.scale = scale }
     guard isSubscribed else {
       deferredUpdate = deferredUpdate?.updated(by: update) ?? update
       return context.report(.capabilityUpdateDeferred)
@@ -91,9 +89,7 @@ struct OfferedCapability: Sendable {
     var update = VideoStreamingCapability()
     update.preferredResolution = size
     update.scale = scale
-    var resized = update
-    resized.scale = scale ?? window?.scale ?? deferredUpdate?.scale ?? present?.scale
-    window = resized
+    isResized = true
     self.update(update, &context)
   }
 
@@ -110,14 +106,13 @@ struct OfferedCapability: Sendable {
   }
 
   /// The rules for the present display.
-  private var hapticRules: HapticRules {
-    var present = present
-    // A window has its own size; the sizes that were offered before it are gone.
-    if let window {
-      present = (present ?? VideoStreamingCapability()).updated(by: window)
-      present?.additionalCapabilities = nil
-    }
-    return HapticRules(capability: present, screen: configuration.screen)
+  private var hapticRules: HapticRules { HapticRules(capability: window ?? present, screen: configuration.screen) }
+
+  /// The present capability without additional ones, once the app has been told of a resize; nil before.
+  private var window: VideoStreamingCapability? {
+    guard isResized, deferredUpdate?.preferredResolution == nil, var window = present else { return nil }
+    window.additionalCapabilities = nil
+    return window
   }
 
   /// OnAppCapabilityUpdated.
@@ -135,14 +130,11 @@ struct OfferedCapability: Sendable {
   // MARK: For starts of video
 
   /// Sizes of the present capability, and of the configured one; before them that of the screen for an app that has
-  /// received neither. After a resize only that of the window, if the app could hear of it.
+  /// received neither. Once the app has been told of a resize, only that of the window.
   var sizes: VideoSizeRules {
     let sent = [present, configuration.videoCapability]
     let capabilities = isKnown ? sent : [configuration.screenCapability] + sent
-    let isTold = deferredUpdate?.preferredResolution == nil
-    return VideoSizeRules(
-      screen: configuration.screen,
-      capabilities: window.map { isTold ? [$0] : capabilities + [$0] } ?? capabilities)
+    return VideoSizeRules(screen: configuration.screen, capabilities: window.map { [$0] } ?? capabilities)
   }
 
   /// The announced rates: the highest of the entries that pictures of this size may be for.
