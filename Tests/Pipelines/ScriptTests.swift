@@ -14,7 +14,7 @@ import Testing
   private static let scripts: [String] = {
     let folder = Installation.package.appending(path: "pipelines").path
     let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
-    let others = ["environment.sh", "real-head-unit.sh", "secondary.sh", "speech.sh", "web-page.sh"]
+    let others = ["environment.sh", "navigation.sh", "real-head-unit.sh", "secondary.sh", "speech.sh", "web-page.sh"]
     return names.filter { $0.hasSuffix(".sh") && !others.contains($0) }.sorted()
   }()
 
@@ -87,7 +87,7 @@ import Testing
     "statistics.py", "timeline/__main__.py", "turn-by-turn.py", "two-apps.py", "vehicle-data.py",
   ]
 
-  @Test(arguments: scripts + programs + ["real-head-unit.sh", "web-page.sh"])
+  @Test(arguments: scripts + programs + ["navigation.sh", "real-head-unit.sh", "web-page.sh"])
   func headOfThreeComments(_ name: String) throws {
     let text = String(decoding: try Data(contentsOf: pipelines.appending(path: name)), as: UTF8.self)
     let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
