@@ -37,6 +37,8 @@ final class World {
   private var resized: Duration?
   /// Apps of which a start was refused: after that they name no size, and can't know which one is expected.
   private var refused: Set<UInt8> = []
+  /// Apps whose RPCs are encrypted: nothing keeps their records in order with those of a second transport.
+  private var encryptedRPCs: Set<UInt8> = []
   private var step = 0
   private var began: Duration
   /// Until when the network, or a machine, may have been late.
@@ -282,8 +284,11 @@ final class World {
     _ = car.perform("secondary-transport \(scenario.offersSecondary ? "on" : "off")")
     // Which transports may carry what is agreed on at the beginning of a session; what was answered once, or was not
     // true, holds until its end.
-    if scenario.steps.contains(where: { step in ["transport", "once", "update"].contains(where: step.action.contains) })
-      || scenario.offersSecondary
+    let actions = scenario.steps.map(\.action)
+    if scenario.offersSecondary
+      || actions.contains(where: { action in ["transport", "once", "update"].contains(where: action.contains) })
+      // Refused eight times, sound is not asked for again.
+      || (actions + scenario.commands).contains("answer start-audio nak")
     {
       network.cut(.primary, gap: .zero)
     }
@@ -405,12 +410,14 @@ final class World {
     switch event {
     case .appRegistered(let name, _, _, _, _):
       refused.remove(id)
+      encryptedRPCs.remove(id)
       sessions[name] = id
       names[id] = name
     case .hmiStatusSent: statusSent[id] = network.now
     case .appUnregistered: unregistered[id] = network.now
     case .videoStopped, .audioStopped: serviceEnded[id] = network.now
     case .videoRefused: refused.insert(id)
+    case .rpcProtected: encryptedRPCs.insert(id)
     case .videoStarted: decoders[id, default: Decoder()].begin()
     case .videoDataStopped: decoders[id, default: Decoder()].outputClosed()
     case .videoTimestamp: return
@@ -443,9 +450,10 @@ final class World {
     case .stream(.firstNALUnit), .stream(.pictureBeforeKeyFrame), .stream(.missingPictureParameterSet):
       return decoders[id]?.expectsComplaint ?? false
     case .endServiceNotAcknowledged, .heartbeatUnanswered, .videoWhileForbidden, .audioWhileForbidden,
-      .dataAfterEndService, .startWhileActive, .tooManyViolations, .stream(.frameRate), .stream(.bitrate),
-      .audio(.fasterThanRealTime):
+      .dataAfterEndService, .startWhileActive, .wrongTransport, .tooManyViolations, .stream(.frameRate),
+      .stream(.bitrate), .audio(.fasterThanRealTime):
       return isDisturbed
+    case .undecryptableFrame: return isDisturbed && encryptedRPCs.contains(id)
     // Both sides may end it at the same time.
     case .endOfServiceNotRunning: return isDisturbed || serviceEnded[id].map { network.now < $0 + crossing } ?? false
     // The app goes by updates alone after an answer that came later than it waits for.

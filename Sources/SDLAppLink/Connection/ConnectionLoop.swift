@@ -256,8 +256,7 @@ extension ConnectionLoop {
 
   var nextDeadline: Duration? {
     let pause = isInputPaused ? session.inputPause(now: clock.now) : nil
-    let delivery = (videoDrain?.deadline).earlier(audioDrain?.deadline)
-      .map { min($0, clock.now + Self.deliveryPollInterval) }
+    let delivery = (videoDrain ?? audioDrain).map { _ in clock.now + Self.deliveryPollInterval }
     return session.nextDeadline.earlier(limit).earlier(delivery).earlier(stall.nextDeadline).earlier(connection.timer)
       .earlier(secondary?.nextDeadline).earlier(pause)
   }
