@@ -5,6 +5,16 @@ public final class HeadUnitAnnouncement: Sendable {
   /// Why there is no announcement, and what to do.
   public struct Failure: Error, CustomStringConvertible {
     public var description: String
+
+    public init(description: String) {
+      self.description = description
+    }
+  }
+
+  /// Whether the network can reach a head unit that listens on `address`; nil for all of this machine's.
+  public static func canReach(_ address: String?) -> Bool {
+    guard let address else { return true }
+    return !address.hasPrefix("127.") && !["::1", "localhost"].contains(address)
   }
 
   /// How it is called.

@@ -1,3 +1,4 @@
+import Discovery
 import SDLHeadUnit
 import SDLHeadUnitLink
 import SDLMessages
@@ -125,7 +126,7 @@ struct Options {
       default: throw Invalid(text: "unknown option \(option)")
       }
     }
-    if isAnnounced, let address, address.hasPrefix("127.") || ["::1", "localhost"].contains(address) {
+    if isAnnounced, !HeadUnitAnnouncement.canReach(address) {
       throw Invalid(text: "--announce is for a head unit that the network reaches: give --address '*' as well")
     }
     if servesSecondary { headUnit.behaviour.secondaryTransport = .served }

@@ -129,6 +129,25 @@ import Testing
     #expect(looks.withLock { $0.isEmpty })
   }
 
+  @Test(.enabled(if: Avahi.canStart)) func aHeadUnitThatAnnouncesItself() throws {
+    let avahi = try Avahi(on: bluez.bus)
+    let headUnit = try Pipeline("sdlheadunitsrc address=* port=0 announce=true ! fakesink")
+    headUnit.setState(GST_STATE_PLAYING)
+    let names = { (try? self.list())?.map(\.name).filter { $0.hasSuffix("(network)") } }
+    #expect(eventually { names()?.count == 2 }, "\(names() ?? [])")
+    headUnit.setState(GST_STATE_READY)
+    #expect(eventually { names()?.isEmpty == true }, "\(names() ?? [])")
+    avahi.end()
+  }
+
+  @Test(arguments: [("*", "avahi-daemon"), ("127.0.0.1", "set address=*")])
+  func anAnnouncementThatCannotBeMade(_ address: String, _ advice: String) throws {
+    let headUnit = try Pipeline("sdlheadunitsrc address=\(address) port=0 announce=true ! fakesink")
+    headUnit.setState(GST_STATE_PLAYING)
+    let warning = try headUnit.wait(for: "a warning") { $0.warning?.text }
+    #expect(warning.contains("not announced") && warning.contains(advice), "\(warning)")
+  }
+
   @Test func withoutBlueZ() throws {
     try bluez.command("leave")
     #expect(try list().contains(pair("Built-in head unit", "sdl+builtin:default")))

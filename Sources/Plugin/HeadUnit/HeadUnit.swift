@@ -1,4 +1,5 @@
 import Bluetooth
+import Discovery
 import GStreamerKit
 import SDLHeadUnit
 import SDLHeadUnitLink
@@ -27,6 +28,8 @@ final class HeadUnit: Sendable {
     /// In the order in which they have come.
     var members: [HeadUnitRun]
     var hasServerEnded = false
+    /// While it listens.
+    var announcement: HeadUnitAnnouncement?
   }
 
   /// A callback that waits for a lock of the thread which ends the head unit would otherwise keep both without end.
@@ -110,6 +113,20 @@ final class HeadUnit: Sendable {
     }
   }
 
+  /// Announces it on the local network, if that was asked for. Waits for Avahi, for some seconds at most.
+  ///
+  /// - Returns: its name there; nil if it was not asked for.
+  func announce() throws(HeadUnitAnnouncement.Failure) -> String? {
+    guard setup.settings.isAnnounced, port > 0 else { return nil }
+    guard HeadUnitAnnouncement.canReach(place.address) else {
+      throw HeadUnitAnnouncement.Failure(
+        description: "only this machine reaches a head unit at \(place.address ?? ""): set address=* as well")
+    }
+    let announcement = try HeadUnitAnnouncement(port: port)
+    state.withLock { $0.announcement = announcement }
+    return announcement.name
+  }
+
   /// Waits until it listens; false if it can't.
   func waitUntilRunning() -> Bool {
     state.wait(until: nil) { state in
@@ -123,6 +140,8 @@ final class HeadUnit: Sendable {
 
   /// Stops listening, and has all connections closed. Does not wait: from now on the port is free.
   func stopListening() {
+    let announcement = state.withLock { $0.announcement.take() }
+    _ = consume announcement
     server?.stop()
   }
 

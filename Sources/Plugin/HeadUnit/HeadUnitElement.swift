@@ -171,6 +171,12 @@ extension HeadUnitElement {
     let text = "Listening for SmartDeviceLink apps on \(address), for example: sdlvideosink uri=sdl://\(address)"
     log(GST_LEVEL_INFO, text)
     ElementError.resource(GST_RESOURCE_ERROR_SETTINGS, text, details: text).post(as: GST_MESSAGE_INFO, from: gstElement)
+    do {
+      guard let name = try run.headUnit?.announce() else { return }
+      log(GST_LEVEL_INFO, "announced as \"\(name)\"")
+    } catch {
+      warn(.resource(GST_RESOURCE_ERROR_SETTINGS, "The head unit is not announced: \(error)"))
+    }
   }
 
   private func warn(of contradictions: [String], to first: String, from name: String) {

@@ -31,6 +31,12 @@ extension Property where Owner: HeadUnitElement {
     ) { UInt32($0.run?.headUnit?.port ?? 0) }
   }
 
+  static var announce: Property {
+    .boolean(
+      "announce", \.headUnit.isAnnounced, "Announce",
+      "Announce the head unit on the local network (DNS-SD) while it listens, by Avahi", .mutableReady)
+  }
+
   static var preset: Property {
     .enumeration(
       "preset", \.headUnit.preset, "Preset",

@@ -31,6 +31,8 @@ struct HeadUnitElementSettings: PropertySettings {
 struct HeadUnitSettings: Sendable {
   var address = "127.0.0.1"
   var port = HeadUnitURI.defaultPort
+  /// On the local network.
+  var isAnnounced = false
   var preset = HeadUnitPreset.standard
   var make: String?
   var model: String?
@@ -140,7 +142,7 @@ extension HeadUnitSettings {
   }
 
   private static let common: [Common] = [
-    Common("preset", \.preset), Common("make", \.make), Common("model", \.model),
+    Common("announce", \.isAnnounced), Common("preset", \.preset), Common("make", \.make), Common("model", \.model),
     Common("pcm-capabilities", \.sound), Common("strict", \.isStrict), Common("hmi-level", \.hmiLevel),
     Common("audio-streaming", \.audioStreaming), Common("script", \.script),
     Common("secondary-port", \.secondaryPort), Common("video-transports", \.videoTransports),

@@ -70,6 +70,7 @@ extension HeadUnitAudioSource {
     .address,
     .port,
     .currentPort,
+    .announce,
     .preset,
     .make,
     .model,

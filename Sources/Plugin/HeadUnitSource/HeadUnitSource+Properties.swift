@@ -9,6 +9,7 @@ extension HeadUnitSource {
     .address,
     .port,
     .currentPort,
+    .announce,
     .preset,
     .make,
     .model,

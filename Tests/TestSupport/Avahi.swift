@@ -1,17 +1,16 @@
 import Foundation
-import TestSupport
 
 /// avahi-daemon on a bus of the test's own.
 ///
 /// It has a /run of its own, since there may be one of the machine's: only root can start it.
-final class Avahi {
-  static var canStart: Bool { geteuid() == 0 }
+public final class Avahi {
+  public static var canStart: Bool { geteuid() == 0 }
 
-  let bus: PrivateBus
+  public let bus: PrivateBus
   private let process = Process()
 
   /// Returns once it announces and finds.
-  init(on bus: PrivateBus? = nil) throws {
+  public init(on bus: PrivateBus? = nil) throws {
     self.bus = try bus ?? PrivateBus()
     let configuration = self.bus.folder.appending(path: "avahi.conf")
     try Data("[server]\nuse-ipv6=no\n[wide-area]\nenable-wide-area=no\n".utf8).write(to: configuration)
@@ -37,7 +36,7 @@ final class Avahi {
   }
 
   /// As a crash does.
-  func end() {
+  public func end() {
     guard process.isRunning else { return }
     process.killAndWait()
   }
