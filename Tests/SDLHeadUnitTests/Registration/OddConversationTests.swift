@@ -3,7 +3,7 @@ import SDLMessages
 import SDLWire
 import Testing
 
-/// What SDL Core 8.2.0 was seen to answer to odd requests of apps.
+/// What SDL Core 8.2.0 was seen to answer to odd requests of apps. Which texts it looks at is from its source.
 @Suite struct OddConversationTests {
   private static let core = HeadUnitPreset.core.configuration
 
@@ -32,6 +32,8 @@ import Testing
         "a colour of 256", "dayColorScheme",
         .object(["primaryColor": .object(["red": .integer(256), "green": .integer(0), "blue": .integer(0)])])
       ),
+      ("a spoken name of blanks", "ttsName", .array([.object(["text": .string(" "), "type": .string("TEXT")])])),
+      ("a carrier of blanks", "deviceInfo", deviceInfo("carrier", .string(" "))),
       ("a number as carrier", "deviceInfo", deviceInfo("carrier", .integer(7))),
       ("a text as port count", "deviceInfo", deviceInfo("maxNumberRFCOMMPorts", .string("7"))),
       ("a list as device", "deviceInfo", .array([])),
@@ -117,7 +119,12 @@ import Testing
       ("a Show of unknown members", .show, #"{"field":"x"}"#, "INVALID_DATA"),
       ("a Show with a number", .show, #"{"mainField1":5}"#, "INVALID_DATA"),
       ("a line break", .show, #"{"mainField1":"a\nb"}"#, "INVALID_DATA"),
+      ("a text of blanks", .show, #"{"mainField1":"  "}"#, "INVALID_DATA"),
       ("an empty text", .show, #"{"mainField1":""}"#, "SUCCESS"),
+      (
+        "lines that scroll", .scrollableMessage, #"{"scrollableMessageBody":"a\nb","timeout":1000}"#, "SUCCESS"
+      ),
+      ("a second text of lines", .addSubMenu, #"{"menuID":7,"menuName":"A","secondaryText":"a\nb"}"#, "SUCCESS"),
       ("an unknown alignment", .show, #"{"mainField1":"a","alignment":"DIAGONAL"}"#, "WARNINGS"),
       ("an image that is there", .show, #"{"graphic":{"imageType":"DYNAMIC","value":"here"}}"#, "SUCCESS"),
       ("an image of the car", .show, #"{"graphic":{"imageType":"STATIC","value":"0x11"}}"#, "SUCCESS"),
@@ -181,6 +188,7 @@ import Testing
     #expect(try self.code(&app, .addSubMenu, #"{"menuID":5,"menuName":"More"}"#) == "SUCCESS")
     #expect(try self.code(&app, .addCommand, #"{"cmdID":6,"vrCommands":["Go on"]}"#) == "SUCCESS")
     let id = app.request(function, try Self.parameters(text))
+    app.wait(.seconds(1))
     #expect(app.result(id)?.resultCode == code, "\(what)")
     #expect(app.result(id)?.success == ["SUCCESS", "WARNINGS"].contains(code), "\(what)")
     #expect(app.violations == [] && !app.isClosed)
