@@ -92,7 +92,7 @@ indirect enum RPCSchema: Sendable {
     case (.integer(let range), .integer(let number)): range.contains(number)
     case (.number(let range), _): value.number.map(range.contains) ?? false
     case (.text(let length), .string(let text)):
-      Self.fits(text, length) && Self.isPlain(text, allowsBlanks: length.lowerBound == 0)
+      Self.fits(text, length) && Self.isPlain(text)
     case (.raw(let length), .string(let text)): Self.fits(text, length)
     case (.enumeration, .string): true
     case (.list(let element, let count), .array(let values)):
@@ -108,9 +108,9 @@ indirect enum RPCSchema: Sendable {
     text.utf8.count <= length.upperBound * 4 && length.contains(text.unicodeScalars.count)
   }
 
-  /// SDL Core takes no texts with tabs or line breaks, also if they are spelled as in C, and few that are blank.
-  private static func isPlain(_ text: String, allowsBlanks: Bool) -> Bool {
-    guard allowsBlanks || text.utf8.contains(where: { $0 != UInt8(ascii: " ") }) else { return false }
+  /// SDL Core takes no texts with tabs or line breaks, also if they are spelled as in C, and none of blanks alone.
+  private static func isPlain(_ text: String) -> Bool {
+    guard text.isEmpty || text.utf8.contains(where: { $0 != UInt8(ascii: " ") }) else { return false }
     var isEscaped = false
     for byte in text.utf8 {
       switch byte {
@@ -174,8 +174,8 @@ enum RequestSchemas {
     "AddSubMenu": [
       .needed("menuID", .integer(1...2_000_000_000)), .optional("position", .integer(0...1000)),
       .needed("menuName", .text(1...500)), .optional("menuIcon", .image), .optional("menuLayout", .menuLayout),
-      .optional("parentID", .integer(0...2_000_000_000)), .optional("secondaryText", .text(1...500)),
-      .optional("tertiaryText", .text(1...500)), .optional("secondaryImage", .image),
+      .optional("parentID", .integer(0...2_000_000_000)), .optional("secondaryText", .raw(1...500)),
+      .optional("tertiaryText", .raw(1...500)), .optional("secondaryImage", .image),
     ],
     "DeleteSubMenu": [
       .needed("menuID", .integer(1...2_000_000_000))
@@ -243,7 +243,7 @@ enum RequestSchemas {
     ],
     "GetVehicleData": vehicleData, "SubscribeVehicleData": vehicleData, "UnsubscribeVehicleData": vehicleData,
     "ScrollableMessage": [
-      .needed("scrollableMessageBody", .text(1...500)), .optional("timeout", .integer(1000...65_535)),
+      .needed("scrollableMessageBody", .raw(1...500)), .optional("timeout", .integer(1000...65_535)),
       .optional("softButtons", .list(.softButton, 0...8)), .optional("cancelID", .anyInteger),
     ],
     "Slider": [
@@ -337,8 +337,8 @@ extension RPCSchema {
   ])
   static let menuParams = RPCSchema.object([
     .optional("parentID", .integer(0...2_000_000_000)), .optional("position", .integer(0...1000)),
-    .needed("menuName", .text(1...500)), .optional("secondaryText", .text(1...500)),
-    .optional("tertiaryText", .text(1...500)),
+    .needed("menuName", .text(1...500)), .optional("secondaryText", .raw(1...500)),
+    .optional("tertiaryText", .raw(1...500)),
   ])
   static let choice = RPCSchema.object([
     .needed("choiceID", .integer(0...65_535)), .needed("menuName", .text(1...500)),

@@ -3,8 +3,10 @@ import SDLMessages
 import SDLWire
 import Testing
 
-/// What SDL Core 8.2.0 was seen to answer to odd requests of apps.
+/// What SDL Core 8.2.0 was seen to answer to odd requests of apps. Which texts it looks at is from its source.
 @Suite struct OddConversationTests {
+  private static let core = HeadUnitPreset.core.configuration
+
   private static func parameters(_ text: String) throws -> JSONObject {
     try JSONObject(parsing: Array(text.utf8)[...])
   }
@@ -30,6 +32,8 @@ import Testing
         "a colour of 256", "dayColorScheme",
         .object(["primaryColor": .object(["red": .integer(256), "green": .integer(0), "blue": .integer(0)])])
       ),
+      ("a spoken name of blanks", "ttsName", .array([.object(["text": .string(" "), "type": .string("TEXT")])])),
+      ("a carrier of blanks", "deviceInfo", deviceInfo("carrier", .string(" "))),
       ("a number as carrier", "deviceInfo", deviceInfo("carrier", .integer(7))),
       ("a text as port count", "deviceInfo", deviceInfo("maxNumberRFCOMMPorts", .string("7"))),
       ("a list as device", "deviceInfo", .array([])),
@@ -40,7 +44,7 @@ import Testing
       ("an unknown language", "hmiDisplayLanguageDesired", .string("XX-XX")),
     ] as [(String, String, JSONValue)])
   func registrationsThatAreRefused(what: String, key: String, value: JSONValue) {
-    var app = TestApp()
+    var app = TestApp(Self.core)
     app.startSession()
     let id = app.register { $0[key] = value }
     #expect(app.result(id) == RPCResult(success: false, resultCode: .invalidData), "\(what)")
@@ -55,7 +59,7 @@ import Testing
       ("ttsName", .array([.object(["text": .string(""), "type": .string("TEXT")])])),
     ] as [(String, JSONValue)])
   func registrationsThatAreTaken(key: String, value: JSONValue) {
-    var app = TestApp()
+    var app = TestApp(Self.core)
     app.startSession()
     let id = app.register { $0[key] = value }
     #expect(app.result(id) == RPCResult(success: true, resultCode: .success))
@@ -71,7 +75,7 @@ import Testing
       ("languageDesired", .string("DE-DE"), "WRONG_LANGUAGE", true),
     ] as [(String, JSONValue, String, Bool)])
   func registrationsWithAnotherResult(key: String, value: JSONValue, code: String, success: Bool) {
-    var app = TestApp()
+    var app = TestApp(Self.core)
     app.startSession()
     let id = app.register { $0[key] = value }
     #expect(app.result(id)?.resultCode == code && app.result(id)?.success == success)
@@ -80,7 +84,7 @@ import Testing
 
   /// Unknown values of enumerations are left out, so that newer apps can register.
   @Test func unknownTypesOfApps() throws {
-    var app = TestApp()
+    var app = TestApp(Self.core)
     app.startSession()
     let id = app.register { $0["appHMIType"] = .array([.string("STREAMER"), .string("NAVIGATION")]) }
     #expect(app.result(id)?.info == "Ignored invalid value - STREAMER")
@@ -94,13 +98,13 @@ import Testing
       ("Map", [], AppIdentity(id: "9", name: "Radio", spokenNames: ["Music", "MAP"])),
     ])
   func spokenNamesAreTaken(name: String, spoken: [String], other: AppIdentity) {
-    var app = TestApp()
+    var app = TestApp(Self.core)
     app.run { $0.setApps([], samePhone: [other], now: $1) }
     app.startSession()
     let id = app.register { $0["vrSynonyms"] = spoken.isEmpty ? nil : .array(spoken.map { .string($0) }) }
     #expect(app.result(id) == RPCResult(success: false, resultCode: .duplicateName))
     // Two apps may listen to the same words.
-    var second = TestApp()
+    var second = TestApp(Self.core)
     second.run { $0.setApps([], samePhone: [AppIdentity(id: "9", name: "Radio", spokenNames: ["Go"])], now: $1) }
     second.startSession()
     let both = second.register { $0["vrSynonyms"] = .array([.string("go")]) }
@@ -115,7 +119,12 @@ import Testing
       ("a Show of unknown members", .show, #"{"field":"x"}"#, "INVALID_DATA"),
       ("a Show with a number", .show, #"{"mainField1":5}"#, "INVALID_DATA"),
       ("a line break", .show, #"{"mainField1":"a\nb"}"#, "INVALID_DATA"),
+      ("a text of blanks", .show, #"{"mainField1":"  "}"#, "INVALID_DATA"),
       ("an empty text", .show, #"{"mainField1":""}"#, "SUCCESS"),
+      (
+        "lines that scroll", .scrollableMessage, #"{"scrollableMessageBody":"a\nb","timeout":1000}"#, "SUCCESS"
+      ),
+      ("a second text of lines", .addSubMenu, #"{"menuID":7,"menuName":"A","secondaryText":"a\nb"}"#, "SUCCESS"),
       ("an unknown alignment", .show, #"{"mainField1":"a","alignment":"DIAGONAL"}"#, "WARNINGS"),
       ("an image that is there", .show, #"{"graphic":{"imageType":"DYNAMIC","value":"here"}}"#, "SUCCESS"),
       ("an image of the car", .show, #"{"graphic":{"imageType":"STATIC","value":"0x11"}}"#, "SUCCESS"),
@@ -170,7 +179,7 @@ import Testing
       ("a menu", .showAppMenu, #"{"menuID":5}"#, "SUCCESS"),
     ] as [(String, FunctionID, String, String)])
   func requests(what: String, function: FunctionID, text: String, code: String) throws {
-    var app = TestApp.active()
+    var app = TestApp.active(HeadUnitPreset.listedInCore.configuration)
     app.run { $0.setApps([], samePhone: [AppIdentity(id: "9", name: "Radio")], now: $1) }
     app.send(
       RPCMessage(
@@ -179,6 +188,7 @@ import Testing
     #expect(try self.code(&app, .addSubMenu, #"{"menuID":5,"menuName":"More"}"#) == "SUCCESS")
     #expect(try self.code(&app, .addCommand, #"{"cmdID":6,"vrCommands":["Go on"]}"#) == "SUCCESS")
     let id = app.request(function, try Self.parameters(text))
+    app.wait(.seconds(1))
     #expect(app.result(id)?.resultCode == code, "\(what)")
     #expect(app.result(id)?.success == ["SUCCESS", "WARNINGS"].contains(code), "\(what)")
     #expect(app.violations == [] && !app.isClosed)
@@ -186,7 +196,7 @@ import Testing
 
   /// The warning belongs to the request, whatever is answered in between.
   @Test func warningsOfWhatIsShownForATime() throws {
-    var app = TestApp.active()
+    var app = TestApp.active(Self.core)
     let alert = app.request(
       .alert, try Self.parameters(#"{"alertText1":"Hi","alertIcon":{"imageType":"DYNAMIC","value":"gone"}}"#))
     #expect(try code(&app, .show, #"{"mainField1":"a"}"#) == "SUCCESS")
@@ -201,7 +211,7 @@ import Testing
       ("DRIVER_DISTRACTION", "driverDistractionCapability"), ("DISPLAYS", "displayCapabilities"),
     ])
   func capabilities(type: String, member: String) throws {
-    var app = TestApp.registered()
+    var app = TestApp.registered(Self.core)
     let id = app.request(.getSystemCapability, ["systemCapabilityType": .string(type)])
     #expect(app.result(id) == RPCResult(success: true, resultCode: .success))
     let capability = try #require(app.rpcs.last?.parameters["systemCapability"]?.object)
@@ -209,7 +219,7 @@ import Testing
   }
 
   @Test func displays() throws {
-    var app = TestApp.registered()
+    var app = TestApp.registered(Self.core)
     app.request(.getSystemCapability, ["systemCapabilityType": .string("DISPLAYS")])
     let displays = app.rpcs.last?.parameters["systemCapability"]?.object?["displayCapabilities"]?.array
     let window = try #require(displays?.first?.object?["windowCapabilities"]?.array?.first?.object)
@@ -239,7 +249,7 @@ import Testing
   }
 
   @Test func alertsInTheBackground() throws {
-    var app = TestApp.registered()
+    var app = TestApp.registered(Self.core)
     app.set(.background, .notStreamable)
     let id = app.request(.subtleAlert, ["alertText1": .string("Hi")])
     app.wait(.seconds(5))
@@ -249,8 +259,8 @@ import Testing
   /// The level comes back as well, also where the driver has to open apps; a driver who is quicker decides.
   @Test(arguments: [(HMILevel.limited, .milliseconds(100)), (.limited, nil), (.full, nil)] as [(HMILevel, Duration?)])
   func formerLevel(level: HMILevel, activation: Duration?) throws {
-    var configuration = HeadUnitPreset.standard.configuration
-    var app = TestApp.active()
+    var configuration = Self.core
+    var app = TestApp.active(Self.core)
     #expect(try code(&app, .subscribeButton, #"{"buttonName":"OK"}"#) == "SUCCESS")
     let hash = app.rpcs.last?.parameters["hashID"]
     app.set(level, .streamable)
@@ -274,7 +284,7 @@ import Testing
 
   /// Menus and buttons come back with the hash that the app was told last.
   @Test func resumption() throws {
-    var app = TestApp.active()
+    var app = TestApp.active(Self.core)
     #expect(try code(&app, .addCommand, #"{"cmdID":6,"vrCommands":["Go on"]}"#) == "SUCCESS")
     #expect(try code(&app, .addCommand, #"{"cmdID":6,"vrCommands":["Stop"]}"#) == "INVALID_ID")
     #expect(try code(&app, .subscribeButton, #"{"buttonName":"OK"}"#) == "SUCCESS")
@@ -282,7 +292,7 @@ import Testing
     #expect(hashes.count == 2 && hashes[0] != hashes[1])
     let saved = try #require(app.session.savedApp)
     for (hash, code) in [(hashes[1], "SUCCESS"), (hashes[0], "RESUME_FAILED")] {
-      var next = TestApp()
+      var next = TestApp(Self.core)
       next.session.setSavedApps([saved])
       next.startSession()
       let id = next.register { $0["hashID"] = hash.map(JSONValue.string) }

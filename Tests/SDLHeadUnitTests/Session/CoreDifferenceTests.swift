@@ -82,6 +82,32 @@ import Testing
       return app.controls
     },
     Difference(
+      conversation: "TLS with the head unit as the server",
+      core: "in half of the tries the acknowledgement takes the place of the last message of the handshake",
+      ours: ["the last message", "the acknowledgement"]
+    ) {
+      var app = TestApp.secured(.require, makeSecureChannel: { TestChannel(lastMessage: [22, 3, 3, 0, 1, 3]) }) {
+        $0.beginsHandshake = false
+      }
+      app.startEncrypted()
+      app.shakeHands()
+      return app.headers.map { $0.service == .control ? "the last message" : "the acknowledgement" }
+    },
+    Difference(
+      conversation: "the driver comes back, and video starts while the time to stop it runs out",
+      core: "hangs for good", ours: ["video endServiceACK", "video startServiceACK"]
+    ) {
+      var app = TestApp.streaming()
+      app.run { $0.change(.videoStartDelay(.milliseconds(10)), now: $1) }
+      app.set(.background, .notStreamable)
+      app.send(.endService, .video)
+      app.wait(.milliseconds(995))
+      app.set(.full, .streamable)
+      app.startVideo(.standard)
+      app.wait(.milliseconds(10))
+      return app.controls
+    },
+    Difference(
       conversation: "EndService right after a picture", core: "may lose what it has not passed on, up to 2.4 MB",
       ours: ["the picture", "the end"]
     ) {

@@ -3,7 +3,8 @@ import SDLMessages
 import SDLWire
 import Synchronization
 
-/// A TLS client whose handshake is one message each way, and whose records have a header and nothing else.
+/// An end of TLS whose handshake is one message each way, or as the server the app's and the last one, and whose records
+/// have a header and nothing else.
 final class TestChannel: SecureChannel {
   /// What the app sends in its handshake.
   static let answer: [UInt8] = [22, 3, 3, 0, 1, 2]
@@ -15,8 +16,14 @@ final class TestChannel: SecureChannel {
   }
 
   private let state: Mutex<State>
+  private let lastMessage: [UInt8]
 
-  init(serialNumber: String? = RegisterAppInterface.test.appID.uppercased(), canEncrypt: Bool = true) {
+  /// - Parameter lastMessage: the end of the handshake; empty for a client, where it is the server's.
+  init(
+    serialNumber: String? = RegisterAppInterface.test.appID.uppercased(), canEncrypt: Bool = true,
+    lastMessage: [UInt8] = []
+  ) {
+    self.lastMessage = lastMessage
     state = Mutex(State(serialNumber: serialNumber, canEncrypt: canEncrypt))
   }
 
@@ -42,7 +49,7 @@ final class TestChannel: SecureChannel {
       return SecureChannelStep(output: [21, 3, 3, 0, 1, 0], failure: SecureChannelFailure(.invalidData, "no hello"))
     }
     state.withLock { $0.isEstablished = true }
-    return SecureChannelStep()
+    return SecureChannelStep(output: lastMessage)
   }
 
   func encrypt(
