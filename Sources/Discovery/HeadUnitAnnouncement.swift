@@ -7,7 +7,7 @@ public final class HeadUnitAnnouncement: Sendable {
     public var description: String
   }
 
-  /// How it is called.
+  /// The announced name.
   public let name: String
   /// Avahi ends the announcement with the connection.
   private let client: BusClient

@@ -1,6 +1,6 @@
 import Glibc
 
-/// The clock of all deadlines: it never jumps, and it is the one that the state machines are given.
+/// The clock of all deadlines, which never jumps; the state machines get its time.
 public enum MonotonicClock {
   /// Time since an arbitrary start, by CLOCK_MONOTONIC.
   public static var now: Duration {
@@ -11,7 +11,7 @@ public enum MonotonicClock {
 }
 
 extension Duration {
-  /// As the system wants absolute times; negative ones become zero.
+  /// As a timespec; negative times become zero.
   var timespec: timespec {
     let (seconds, attoseconds) = max(self, .zero).components
     return Glibc.timespec(tv_sec: Int(seconds), tv_nsec: Int(attoseconds / 1_000_000_000))
