@@ -8,7 +8,7 @@ final class BackgroundFile: Sendable {
     var waiting: [UInt8] = []
     /// Replaces the beginning of the file once all waiting bytes are written.
     var beginning: [UInt8]?
-    /// The bytes that were left out since the last addition.
+    /// How many additions were left out since the last one.
     var omittedCount = 0
     var isWriting = false
     var writtenCount = 0

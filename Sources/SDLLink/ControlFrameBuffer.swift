@@ -1,7 +1,7 @@
 import Glibc
 import SDLWire
 
-/// Data that is written before the next frame of video or audio.
+/// A message that is written before the next frame of video or audio.
 package enum ControlMessage {
   /// Whole frames as they are.
   case frames([UInt8])

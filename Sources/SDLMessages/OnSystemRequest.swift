@@ -14,7 +14,7 @@ public struct OnSystemRequest: Equatable, Sendable {
   public var timeout: Duration?
   /// `FileType` of the bytes.
   public var fileType: String?
-  /// The bytes to send, with these headers.
+  /// The HTTP headers for the bytes.
   public var headers: [String: String] = [:]
   public var body: [UInt8]
 

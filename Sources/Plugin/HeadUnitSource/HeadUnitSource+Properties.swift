@@ -5,14 +5,14 @@ import SDLMessages
 /// Properties.
 extension HeadUnitSource {
   static let properties: PropertyList<HeadUnitSource> = [
-    // Where it is, and what it is.
+    // Address and identity.
     .address,
     .port,
     .currentPort,
     .preset,
     .make,
     .model,
-    // What it says of its screen.
+    // Capability of the screen.
     .text(
       "screen-size", \.effectiveScreen, "Screen size",
       "Size of the screen in pixels, WIDTHxHEIGHT with sides of 1 to 10000; a change tells the apps to resize. Without the preset's additional sizes",
@@ -128,7 +128,7 @@ extension HeadUnitSource {
     withHeadUnit { $0.changeVideo($1.video, input) }
   }
 
-  /// Tells apps of a change of the capability, and of nothing else.
+  /// Sends apps this change of the capability only.
   private func update(_ change: (inout VideoStreamingCapability, HeadUnitVideoSettings) -> Void) {
     var update = VideoStreamingCapability()
     change(&update, settings.current.video)

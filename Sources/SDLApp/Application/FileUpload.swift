@@ -19,7 +19,7 @@ struct FileUpload: Equatable, Sendable {
   /// Whether the last part was taken.
   var isComplete: Bool { offset == bytes.count }
 
-  /// The offset of the next part.
+  /// The upload from its beginning.
   var restarted: FileUpload { FileUpload(parameters, bytes) }
 
   /// The next part; nil after the last.

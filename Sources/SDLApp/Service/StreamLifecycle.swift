@@ -56,7 +56,7 @@ struct StreamLifecycle<Request: ServiceRequest>: Equatable, Sendable {
   /// When the present stream, or the last one, began.
   private var openedAt: Duration = .zero
 
-  /// Events for the app.
+  /// The state for the app.
   var summary: StreamState {
     switch state {
     case .closed: .stopped
@@ -325,7 +325,7 @@ public enum StreamState: Sendable, CaseIterable {
 protocol ServiceRequest: StreamRequest {
   /// The content of a StartServiceACK.
   associatedtype Answer
-  /// The grant that the app derives from it.
+  /// The parameters that the app takes from it.
   associatedtype Acceptance: Equatable, Sendable
 
   /// The last form of a request with several: once it is refused, nothing is left to try.

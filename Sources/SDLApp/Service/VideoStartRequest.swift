@@ -26,7 +26,7 @@ extension VideoStartRequest: CustomStringConvertible {
 extension VideoStartRequest: ServiceRequest {
   public static var mediaName: String { "video" }
 
-  /// The grant of a StartServiceACK.
+  /// The parameters that the app takes from a StartServiceACK.
   struct Acceptance: Equatable, Sendable {
     var size: VideoSize
     var transport: VideoTransport

@@ -45,7 +45,7 @@ struct SecondaryTransport: Equatable, Sendable {
   let isEnabled: Bool
   let acceptsLoopback: Bool
   private(set) var state = State.closed
-  /// The state of the last attempt.
+  /// The address of the last attempt.
   private(set) var address: TransportAddress?
   private(set) var counters = SecondaryTransportCounters()
   /// The number of the last attempt.

@@ -15,7 +15,7 @@ struct NALUnitScanner: Sendable {
   private static let ordinaryPrefix = 2
 
   private var zeros = 0
-  /// The type of the NAL unit that ``next(in:)`` found last, or is in.
+  /// The beginning of the NAL unit that ``next(in:)`` found last, or is in.
   private(set) var prefix: Prefix = []
   private var isInside = false
   private var isDelivered = false

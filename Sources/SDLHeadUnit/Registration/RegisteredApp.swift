@@ -14,7 +14,7 @@ struct RegisteredApp: Sendable {
   private(set) var status = HMIStatus(level: HMILevel.none, videoStreamingState: .notStreamable)
   /// The driver's choice, before events restrict it.
   private var chosenStatus = HMIStatus(level: HMILevel.none, videoStreamingState: .notStreamable)
-  /// The level before the app's connection broke, until it is opened.
+  /// The status before the app's connection broke, until it is opened.
   private var formerStatus: HMIStatus?
   /// When the level became NONE; nil if it was NONE from the start, or is another one.
   private var closedAt: Duration?
