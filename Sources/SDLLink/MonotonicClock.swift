@@ -17,7 +17,8 @@ extension Duration {
     return Glibc.timespec(tv_sec: Int(seconds), tv_nsec: Int(attoseconds / 1_000_000_000))
   }
 
-  /// As poll(2) and other calls with a time-out in milliseconds want it, rounded up so that no thread wakes just before the deadline and spins until it.
+  /// A time-out in milliseconds, for poll(2) and others, rounded up so that no thread wakes just before the deadline and
+  /// spins until it.
   package var pollMilliseconds: Int32 {
     let (seconds, attoseconds) = max(self, .zero).components
     let milliseconds = Int64(attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000
