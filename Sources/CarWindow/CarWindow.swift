@@ -124,7 +124,7 @@ public final class CarWindow: Sendable {
     self.report = report
   }
 
-  /// Opens the display and starts the program, on the thread; what comes of it is reported, or is the outcome of
+  /// Opens the display and starts the program, on the thread; the result is reported, or returned by
   /// ``takePicture(notBefore:atLatest:)``.
   public func start() throws(CarWindowError) {
     do {
@@ -151,7 +151,7 @@ public final class CarWindow: Sendable {
     }
   }
 
-  /// Lets ``takePicture(notBefore:atLatest:)`` return, and those that follow, until false is set.
+  /// Lets the current call of ``takePicture(notBefore:atLatest:)`` and all later ones return, until false is set.
   public func setInterrupted(_ isInterrupted: Bool) {
     state.withLock { $0.isInterrupted = isInterrupted }
     state.broadcast()

@@ -31,8 +31,8 @@ public protocol BaseSinkElement: GStreamerElement, PropertyOwner {
   func render(_ buffer: UnsafeMutablePointer<GstBuffer>) -> GstFlowReturn
 
   // Before the base class gets events and buffers of the pad.
-  /// Why caps can't be used. The core refuses caps outside the template before the element sees them; here it can say
-  /// what is wrong (`RejectedCapsTests`).
+  /// Why caps can't be used. The core refuses caps outside the template before the element sees them; here it can give
+  /// the reason (`RejectedCapsTests`).
   func rejectionReason(of caps: UnsafeMutablePointer<GstCaps>) -> ElementError?
   /// Posts an error and makes all later buffers and caps fail.
   func fail(_ error: ElementError)

@@ -68,7 +68,7 @@ final class HeadUnitLoop {
     }
   }
 
-  /// Does what is due, and notes in ``descriptors`` what to wait for; false at the end.
+  /// Does all due work, and leaves the descriptors to poll in ``descriptors``; false at the end.
   func takeTurn() -> Bool {
     // Before the operations are taken, so that operations from before the stop are carried out.
     let isStopping = server.isStopRequested
@@ -452,7 +452,7 @@ extension HeadUnitLoop {
     }
   }
 
-  /// Carries out what is due by now, unless the head unit hangs.
+  /// Carries out the due steps of the script, unless the head unit is stalled.
   private func followScript(now: Duration) {
     while stalledUntil == nil, let due = script.takeDue(at: now) {
       var recipient = due.app.map { HeadUnitServer.Recipient.app($0) } ?? .appOnScreen
@@ -470,8 +470,7 @@ extension HeadUnitLoop {
 
   // MARK: Effects of the apps on each other
 
-  /// Called after every change of a session that may concern other apps, also for those that it causes itself, until
-  /// there is none.
+  /// Called after every change of a session that may concern other apps, including changes that this function makes.
   func settleScreen() {
     let connected = apps.filter { !$0.connection.isOver }
     let now = clock.now

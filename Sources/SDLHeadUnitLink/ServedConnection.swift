@@ -133,7 +133,7 @@ final class ServedConnection {
     registrationDeadline = hasRegisteredApp ? nil : deadline
   }
 
-  /// Does what is due.
+  /// Does all due work of the connection.
   func advance(now: Duration) {
     for app in apps where app.isDue(at: now) {
       app.perform { $0.advance(to: now) }

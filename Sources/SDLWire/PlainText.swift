@@ -4,7 +4,7 @@ extension String {
   /// The most Unicode scalars of a name.
   private static let longestName = 100
 
-  /// A text of any origin, safe to print: on one line, with control characters and those that change the order escaped
+  /// A text of any origin, safe to print: on one line, with control and formatting characters escaped
   /// as "\u{1B}", and cut at `limit` Unicode scalars with an ellipsis.
   public func printable(limit: Int = 1000) -> String {
     // A scalar takes four bytes at most; counting them all would be work without a bound.

@@ -61,7 +61,7 @@ struct HeadUnitReporter: Sendable {
   }
 
   private func post(_ structure: consuming Structure) {
-    // A closure can't consume what it captures; when the run is over, the structure is freed here.
+    // A closure can't consume a captured value; when the run is over, the structure is freed here.
     var message = Optional(structure)
     element.withReference { element in
       if let structure = message.take() { element.postElementMessage(structure) }

@@ -60,7 +60,7 @@ struct AccessUnitQueue: Sendable {
   private var assembler = AccessUnitAssembler()
   private var lastArrival = Duration.zero
 
-  /// - Parameter counters: what was counted before.
+  /// - Parameter counters: the counters of earlier runs.
   init(_ counters: Counters = Counters()) {
     self.counters = counters
   }

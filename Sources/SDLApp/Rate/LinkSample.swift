@@ -6,9 +6,9 @@ public struct LinkSample: Equatable, Sendable {
   public var time: Duration
   /// All bytes that the kernel has taken since the connection was made; less than in the last sample with a new one.
   public var handedByteCount: UInt64
-  /// Bytes of those that were sound.
+  /// The part of ``handedByteCount`` that was sound.
   public var soundByteCount: UInt64
-  /// Bytes of those that the peer has not acknowledged (TCP) or read (socket pair): SIOCOUTQ.
+  /// The part of ``handedByteCount`` that the peer has not acknowledged (TCP) or read (socket pair): SIOCOUTQ.
   public var unacknowledgedByteCount: UInt64?
   /// Bytes that the kernel holds, but has not sent once: SIOCOUTQNSD.
   public var unsentByteCount: UInt64?

@@ -84,7 +84,7 @@ final class ConnectionLoop {
     perform(session.transportConnected(now: clock.now))
   }
 
-  /// Does what is due, and notes in ``descriptors`` what to wait for until ``nextDeadline``; false at the end.
+  /// Does all due work, and leaves the descriptors to poll until ``nextDeadline`` in ``descriptors``; false at the end.
   func takeTurn() -> Bool {
     while !isOver {
       let now = clock.now

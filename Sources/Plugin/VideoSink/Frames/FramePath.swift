@@ -54,7 +54,7 @@ protocol FormatPath: AnyObject {
 /// The state between frames, and the path of access units into the connection's queue.
 ///
 /// Frames are encoded in render, after the wait for the clock, so that only frames that are sent are encoded: a picture
-/// that the decoder never gets would break those that depend on it.
+/// that the decoder never gets would break the pictures that refer to it.
 ///
 /// Only the thread that has it through ``FrameAccess`` may use it.
 final class FramePath {
