@@ -4,28 +4,28 @@ import PackageDescription
 
 let release = BuildSettingCondition.when(configuration: .release)
 
-/// Whether access to memory is exclusive is checked at run time in debug builds, and in release builds with EXCLUSIVITY=checked in
-/// the environment; in the plugin that was a tenth of its own time per frame.
+/// Exclusive access to memory is checked at run time in debug builds, and in release builds with EXCLUSIVITY=checked in
+/// the environment; in the plugin that took a tenth of its own time per frame.
 let exclusivity = Context.environment["EXCLUSIVITY"] == "checked" ? "checked" : "unchecked"
 
-/// Tests can import the modules of a release build as well, so they run the code that is installed, and nothing is compiled twice.
+/// Tests import the modules of a release build, so they run the code that is installed, and nothing is compiled twice.
 /// That makes the plugin half a percent larger and costs no instruction per frame.
 let strict: [SwiftSetting] = [
   .treatAllWarnings(as: .error),
   .unsafeFlags(["-enable-testing", "-enforce-exclusivity=\(exclusivity)"], release),
 ]
 
-/// Optimising tests takes longer than it saves. No module waits for theirs, which need not be emitted early.
+/// Optimising tests takes longer than it saves. Nothing imports their modules, which need not be emitted early.
 let test: [SwiftSetting] = [
   .treatAllWarnings(as: .error),
   .unsafeFlags(["-Onone", "-no-emit-module-separately-wmo"], release),
 ]
 
-/// Tests of lower layers that take long to compile name these too, so that they are not compiled before them: half of the tests wait
-/// for the plugin, and the plugin for these.
+/// Tests of lower layers that take long to compile depend on these, so that these are compiled first: half of the tests
+/// wait for the plugin, and the plugin for these.
 let neededByPlugin: [Target.Dependency] = ["SDLLink", "SDLAppLink", "SDLHeadUnitLink", "Bluetooth", "BackgroundNotice"]
 
-/// What the tests of the elements import: they come in several targets, which compile at the same time.
+/// The imports of the elements' tests, which are several targets, so that they compile at the same time.
 let pluginModules: [Target.Dependency] = [
   "TestSupport", "GStreamerKit", "SDLWire", "SDLMessages", "H264", "SDLApp", "SDLHeadUnit", "SDLLink", "SDLAppLink",
   "SDLHeadUnitLink", "Bluetooth", "HTTPFetch", "X264Encoder", "BackgroundNotice", "CarWindow", "Plugin",
@@ -39,8 +39,8 @@ let strictWithX264 = withoutX264 ? strict + [.define("WITHOUT_X264")] : strict
 
 let exportsMap = Context.packageDirectory + "/Sources/CPluginEntry/exports.map"
 
-/// From 2.36 on, glibc loads relative relocations in packed form. Swift's metadata has 20 000 of them: half a megabyte that
-/// is read whenever the plugin is loaded.
+/// From 2.36 on, glibc loads relative relocations in packed form. Swift's metadata has 20 000 of them: half a megabyte
+/// that is read whenever the plugin is loaded.
 let canPackRelocations: Bool = {
   var text = [CChar](repeating: 0, count: 64)
   guard confstr(Int32(_CS_GNU_LIBC_VERSION), &text, text.count) > 0 else { return false }
@@ -50,7 +50,7 @@ let canPackRelocations: Bool = {
 }()
 let packedRelocations = canPackRelocations ? ["-Xlinker", "-z", "-Xlinker", "pack-relative-relocs"] : []
 
-/// What `gst-inspect-1.0` says of the package, from the environment of its maker.
+/// The name and origin of the package for `gst-inspect-1.0`, from the packager's environment.
 let packageNames: [CSetting] = ["PACKAGE_NAME", "PACKAGE_ORIGIN"].compactMap { name in
   Context.environment[name].map { .define(name, to: "\"\($0)\"") }
 }
@@ -73,7 +73,8 @@ let programLink: [LinkerSetting] = [
   .unsafeFlags(["-static-stdlib", "-use-ld=lld", "-Xlinker", "--gc-sections"] + packedRelocations, release)
 ]
 
-// Each target names all modules that it imports: a build after a change of one then also compiles those that use it through another.
+// Each target names all modules that it imports, so that a change in one recompiles all targets that use it, even through
+// another.
 let package = Package(
   name: "gst-smartdevicelink",
   products: [

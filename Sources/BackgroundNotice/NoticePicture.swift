@@ -3,8 +3,8 @@ import CPangoCairo
 /// A picture with a text in white on black, for a head unit to show while the app is in the background.
 ///
 /// The text is wrapped, left aligned (right aligned where its script runs from the right) and centred vertically, in
-/// the largest system font up to 300 pixels that leaves the margins free, as in sdl_ios. The picture is black when the
-/// text does not fit, and when there is no font or no Pango.
+/// the largest system font, up to 300 pixels, in which it fits between the margins, as in sdl_ios. The picture is black
+/// when the text does not fit, and when there is no font or no Pango.
 ///
 /// Several threads may draw pictures at once.
 public struct NoticePicture: Equatable, Sendable {
@@ -24,10 +24,10 @@ public struct NoticePicture: Equatable, Sendable {
   /// In pixels; nil when the picture is black.
   public let fontSize: Int?
 
-  /// Draws `text`, whose markup is drawn as it is written, up to ``NoticeText/lengthLimit``.
+  /// Draws `text` up to ``NoticeText/lengthLimit``. Markup in it is drawn literally.
   ///
   /// - Parameters:
-  ///   - width: in pixels, from 1 to 16384; other numbers are moved there. The same goes for `height`.
+  ///   - width: in pixels, clamped to 1…16384, as is `height`.
   ///   - isFullRange: whether luma uses 0…255 instead of 16…235.
   public init(text: String, width: Int, height: Int, isFullRange: Bool = false) {
     let width = min(max(width, 1), Self.longestSide)
@@ -95,8 +95,8 @@ public struct NoticePicture: Equatable, Sendable {
 
 /// The text of a background notice.
 public enum NoticeText {
-  /// The most Unicode scalars of a text that are drawn, which bounds the work. A notice that is to be read at a glance
-  /// is much shorter.
+  /// The most Unicode scalars of a text that are drawn, which bounds the work. A notice that drivers can read at a
+  /// glance is much shorter.
   public static let lengthLimit = 1000
 
   /// The default text.

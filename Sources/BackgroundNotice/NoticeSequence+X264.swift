@@ -7,7 +7,7 @@ extension NoticeSequence {
   ///   - settings: those of the stream. The sequence differs in the pixel format, the number of threads, the key-frame
   ///     interval and the options that make repeats small.
   ///   - count: pictures in all, at least one.
-  ///   - logLevel: below errors, x264 warns of key frames that are then encoded anew, and of the fixed quantizer.
+  ///   - logLevel: below errors, x264 warns of key frames that are then encoded again, and of the fixed quantizer.
   /// - Throws: ``EncoderError`` as ``X264Encoder`` does; the settings of a running stream cause none.
   public init(
     text: String, settings: EncoderSettings, count: Int = standardCount, logLevel: LogLevel = .error,
@@ -43,12 +43,12 @@ extension EncoderSettings {
   /// Most bits of the key frame: what the stream's own rate control may spend on one, half of the decoder's buffer.
   fileprivate var keyFrameBits: Int { bitrate * 750 }
 
-  /// What suits a still: one key frame only, and repeats in which nothing is coded.
+  /// Options for a still: one key frame only, and repeats in which nothing is coded.
   ///
   /// The rate control would refine the picture for a second or more, with several kilobytes for each repeat. At a fixed
   /// quantizer the error that the key frame left is rounded to nothing. The deblocking filter and adaptive quantizers
-  /// change pixels again and again; the search for better predictions is not needed. What the sequence parameter set
-  /// is made from stays.
+  /// change pixels again and again; the search for better predictions is not needed. The options that make up the
+  /// sequence parameter set stay.
   fileprivate func still(quantizer: Int, count: Int) -> EncoderSettings {
     var still = self
     still.pixelFormat = .i420

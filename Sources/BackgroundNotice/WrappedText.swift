@@ -59,7 +59,7 @@ struct WrappedText: ~Copyable {
     library.pango_context_set_round_glyph_positions(context, 0)
   }
 
-  /// Lays the text out anew.
+  /// Lays the text out again.
   func set(fontSize: Int, wrap: Wrap) {
     library.pango_font_description_set_absolute_size(font, Double(fontSize) * Double(PANGO_SCALE))
     library.pango_layout_set_font_description(layout, font)
@@ -93,8 +93,8 @@ struct FontSize {
   /// In pixels.
   static let range = 1...300
 
-  /// Words are broken only if the font becomes more than this many times larger by it: a name that is a little too long
-  /// is set smaller, but a web address must not make the whole text illegible.
+  /// Words are broken only if that makes the font more than this many times larger: a name that is a little too long is
+  /// set smaller, but a web address must not make the whole text illegible.
   static let gainThatBreaksWords = 3
 
   let pixels: Int

@@ -7,7 +7,7 @@ public struct BluetoothAddress: Hashable, Sendable, CustomStringConvertible {
     self.init(text.split(separator: ":", omittingEmptySubsequences: false))
   }
 
-  /// The device that an object of BlueZ stands for, by the name that BlueZ gives it: `…/dev_AA_BB_CC_DD_EE_FF`.
+  /// The device of a BlueZ object, from the object's path: `…/dev_AA_BB_CC_DD_EE_FF`.
   init?(objectPath: String) {
     let name = objectPath.split(separator: "/").last ?? ""
     guard name.hasPrefix("dev_") else { return nil }

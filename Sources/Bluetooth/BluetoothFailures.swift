@@ -1,7 +1,7 @@
 import SDLLink
 import SDLWire
 
-/// What can keep peers from coming over Bluetooth, and what the user can do about it.
+/// Reasons why peers can't connect over Bluetooth, each with advice for the user.
 extension TransportFailure {
   static func noBus(_ message: String) -> Self {
     Self(

@@ -4,23 +4,23 @@ import SDLLink
 import SDLWire
 import Synchronization
 
-/// SmartDeviceLink over Bluetooth (RFCOMM), by BlueZ: as a phone it offers the service that cars look for, as a car it
-/// connects to that of a phone. BlueZ makes the connections, and hands over their descriptors.
+/// SmartDeviceLink over Bluetooth (RFCOMM), by BlueZ: as a phone it offers the service that cars look for; as a car it
+/// connects to a phone's service. BlueZ makes the connections, and hands over their descriptors.
 ///
-/// Devices have to be paired, which is for the desktop's Bluetooth settings to do.
+/// Devices have to be paired before, in the desktop's Bluetooth settings.
 public final class BluetoothTransport: Transport {
-  /// Which end it is, and what only tests change.
+  /// Which end it is, and parameters for tests.
   public struct Configuration: Sendable {
     /// The address of the bus on which BlueZ is; nil for the system bus.
     public var busAddress: String?
     /// Between two attempts to connect to a phone, and before BlueZ is asked again after it has taken the service back.
     public var retryPause = Duration.seconds(5)
     public var clock = TimeSource.monotonic
-    /// Gets what is worth a line in a log: devices that are turned away. Called on the thread of the transport.
+    /// Gets lines for the log: devices that are refused. Called on the thread of the transport.
     public var log: @Sendable (String) -> Void = { _ in }
     let role: ProfileSession.Role
 
-    /// As a phone; with an address, only that car is let in.
+    /// As a phone; with an address, only that car is accepted.
     public static func app(only car: BluetoothAddress? = nil) -> Configuration { Configuration(role: .app(only: car)) }
 
     /// As a car.

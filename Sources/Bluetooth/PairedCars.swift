@@ -3,7 +3,7 @@ import DBus
 /// A car that is paired with this machine, as BlueZ knows it.
 public struct PairedCar: Hashable, Sendable {
   public var address: BluetoothAddress
-  /// For people; the address if it has none.
+  /// The name for users; the address if it has none.
   public var name: String
 
   /// A car of this address.
@@ -48,6 +48,6 @@ public struct PairedCar: Hashable, Sendable {
   }
 
   /// By the class of device (Bluetooth Assigned Numbers, 2.8): audio and video, as a hands-free device or a car's
-  /// audio. A car need not offer SmartDeviceLink's service, for it looks for that of a phone.
+  /// audio. Cars need not offer SmartDeviceLink's service: they look for it on phones.
   private static func isCar(_ deviceClass: UInt32) -> Bool { [0x0408, 0x0420].contains(deviceClass & 0x1FFC) }
 }

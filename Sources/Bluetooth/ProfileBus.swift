@@ -3,10 +3,10 @@ import DBus
 import Glibc
 import SDLLink
 
-/// Carries out what ``ProfileSession`` returns, by GDBus, on one thread with a main context of its own: callbacks come
-/// from ``run()``, never from the application's main loop.
+/// Carries out the actions of ``ProfileSession`` with GDBus, on one thread with a main context of its own: callbacks
+/// come from ``run()``, never from the application's main loop.
 ///
-/// The connection to the bus is its own too: closing it takes back everything that BlueZ knows of it.
+/// The connection to the bus is its own too: when it closes, BlueZ forgets the profile.
 final class ProfileBus {
   private static let service = "org.bluez"
 
@@ -20,12 +20,12 @@ final class ProfileBus {
   private var session: ProfileSession
   private var connection: OpaquePointer?
   private var node: UnsafeMutablePointer<CGIONodeInfo>?
-  /// BlueZ's unique name; no other calls are taken.
+  /// BlueZ's unique name; calls from other names are refused.
   private var serviceName: String?
   /// Calls whose answers are still to come.
   private var pendingCount = 0
   private var lastNumber = 0
-  /// What NewConnection has brought, until the session decides.
+  /// The descriptor of NewConnection, until the session decides.
   private var arrival: (number: Int, descriptor: Int32)?
   private var accepted: (number: Int, connection: WeakConnection)?
   private var isOver = false
@@ -115,7 +115,7 @@ final class ProfileBus {
 
 /// Connecting to the bus, and leaving it.
 extension ProfileBus {
-  /// For the answers that are still to come when the end is asked for.
+  /// How long the end waits for answers that are still to come.
   private static let closeTimeout = Duration.milliseconds(800)
 
   private func open() {
@@ -181,7 +181,7 @@ extension ProfileBus {
   private func close() {
     perform { session, _ in session.stop() }
     if let arrival { _ = Glibc.close(arrival.descriptor) }
-    // Whatever else is not answered yet is of no interest any more.
+    // Other answers are of no interest any more.
     gio.pointee.g_cancellable_cancel(cancellable)
     let end = clock.now + Self.closeTimeout
     while pendingCount > 0, clock.now < end { iterate(until: end) }
@@ -202,7 +202,7 @@ extension ProfileBus {
     if let connection { gio.pointee.g_object_unref(UnsafeMutableRawPointer(connection)) }
     connection = nil
     if let cancellable { gio.pointee.g_object_unref(UnsafeMutableRawPointer(cancellable)) }
-    // What the objects that are gone had left to do on this thread.
+    // Callbacks that released objects have left on this thread.
     while gio.pointee.g_main_context_iteration(context, 0) != 0 {}
     if let node { gio.pointee.g_dbus_node_info_unref(node) }
   }
@@ -210,7 +210,7 @@ extension ProfileBus {
 
 /// Calls to BlueZ.
 extension ProfileBus {
-  /// Milliseconds. Starting BlueZ takes some seconds, and a phone that is not there keeps ConnectProfile as long.
+  /// In milliseconds. Starting BlueZ takes some seconds, and so does ConnectProfile of an absent phone.
   private static let callTimeout: Int32 = 30_000
   private static let unregisterTimeout: Int32 = 500
 
@@ -297,7 +297,7 @@ private final class PendingCall {
   }
 }
 
-/// What BlueZ calls: `org.bluez.Profile1`.
+/// The interface that BlueZ calls: `org.bluez.Profile1`.
 extension ProfileBus {
   private func called(_ invocation: OpaquePointer) {
     let method = String(gio: gio.pointee.g_dbus_method_invocation_get_method_name(invocation))
@@ -395,16 +395,15 @@ extension ProfileBus {
   }
 }
 
-/// What BlueZ is told of the service (`org.bluez.ProfileManager1.RegisterProfile`).
+/// The description of the service for BlueZ (`org.bluez.ProfileManager1.RegisterProfile`).
 enum ProfileRegistration {
   /// SmartDeviceLink's service on phones, by which cars find it (sdl_core, `bluetooth_device_scanner.cc`).
   static let uuid = "936da01f-9abd-4d9d-80c7-02af85c822a8"
 
   /// The arguments as GVariant's text.
   ///
-  /// Channel 0 takes any that is free: without the option, BlueZ listens on none. Devices have to be paired, which is
-  /// what authentication means here; asking the user again for each connection, as authorization does, would need a
-  /// user who answers.
+  /// Channel 0 is any free one: without the option, BlueZ listens on none. Authentication means that devices have to be
+  /// paired; authorization would also ask the user for each connection.
   static func arguments(path: String, role: ProfileSession.Role) -> String {
     let options =
       switch role {
@@ -417,7 +416,7 @@ enum ProfileRegistration {
       """
   }
 
-  /// What BlueZ calls.
+  /// The methods that BlueZ calls.
   static let interface = """
     <node>
       <interface name='org.bluez.Profile1'>
@@ -448,7 +447,7 @@ private func releaseBus(_ context: UnsafeMutableRawPointer?) {
 }
 
 extension Duration {
-  /// As GLib takes times: not negative, and rounded up.
+  /// For GLib, which takes times that are not negative; rounded up.
   fileprivate var roundedMilliseconds: UInt32 {
     let (seconds, attoseconds) = max(self, .zero).components
     let milliseconds = (attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000

@@ -1,11 +1,11 @@
 import SDLLink
 import SDLWire
 
-/// What is asked of BlueZ, and what is made of its answers, from connecting to the bus to the end: a state machine
-/// without input and output. Each input returns what to do.
+/// The dialogue with BlueZ, from connecting to the bus to the end: a state machine without input and output. Each input
+/// returns actions.
 ///
-/// It registers SmartDeviceLink's profile (`org.bluez.ProfileManager1`), again whenever BlueZ has been restarted, and
-/// hands over one connection at a time. As a head unit it asks the phone for one, again and again.
+/// It registers SmartDeviceLink's profile (`org.bluez.ProfileManager1`), again after each restart of BlueZ, and hands
+/// over one connection at a time. As a head unit it tries to connect to the phone until it succeeds.
 struct ProfileSession {
   /// Which end of the connection this is.
   enum Role: Equatable {
@@ -17,7 +17,7 @@ struct ProfileSession {
 
   /// A method of BlueZ. Its answer is an input of its own.
   enum Call: Equatable {
-    /// `org.freedesktop.DBus.GetNameOwner` of BlueZ, whose only use is to know whose calls to take.
+    /// `org.freedesktop.DBus.GetNameOwner` of BlueZ; only calls from that owner are accepted.
     case findService
     case register
     case unregister
@@ -29,7 +29,7 @@ struct ProfileSession {
 
   enum Action: Equatable {
     case call(Call)
-    /// Hand the descriptor with this number over, and answer the call that has brought it.
+    /// Hand the descriptor with this number over, and answer its NewConnection call.
     case accept(connection: Int, peer: BluetoothAddress)
     /// Close the descriptor, and answer with an error.
     case refuse(connection: Int)
@@ -47,7 +47,7 @@ struct ProfileSession {
     let name: String
     let message: String
 
-    /// Takes what another program has written, which people and tools read line by line.
+    /// Makes another program's text safe to show: users and tools read it line by line.
     init(name: String, message: String) {
       self.name = name.printable(limit: 100)
       self.message = message.printable()
@@ -69,17 +69,17 @@ struct ProfileSession {
     case noService
     case underWay
     case done
-    /// It is to be tried again.
+    /// It is tried again later.
     case postponed(until: Duration)
     case over
   }
 
   /// Connecting to the bus takes this long at most.
   static let busTimeout = Duration.seconds(5)
-  /// A registration that is still there, perhaps of a program that is ending, is waited for.
+  /// How long another registration is waited for, perhaps of a program that is ending, and how often it is tried again.
   static let takenTimeout = Duration.seconds(2)
   static let takenPause = Duration.milliseconds(200)
-  /// More devices than that are not remembered.
+  /// The most devices that are remembered.
   static let maximumObjectCount = 1000
 
   let role: Role
@@ -125,7 +125,7 @@ struct ProfileSession {
     }
   }
 
-  /// The program ends: takes everything back. Nothing else is to be done after that.
+  /// The program ends: takes everything back. No other input may follow.
   mutating func stop() -> [Action] {
     let wasRegistered = registration == .done || registration == .underWay
     registration = .over
@@ -145,7 +145,7 @@ struct ProfileSession {
   }
 }
 
-/// The bus, and what BlueZ says to the registration.
+/// The bus and the registration.
 extension ProfileSession {
   mutating func busConnected() -> [Action] {
     guard registration == .noBus else { return [] }
@@ -214,7 +214,7 @@ extension ProfileSession {
     }
   }
 
-  /// BlueZ has forgotten the profile; usually because it ends.
+  /// BlueZ has released the profile, usually because it ends.
   mutating func released(now: Duration) -> [Action] {
     guard registration == .done else { return [] }
     registration = .postponed(until: now + retryPause)
@@ -258,7 +258,7 @@ extension ProfileSession {
     }
   }
 
-  /// The phone by way of an adapter that is switched on.
+  /// The phone's path on an adapter that is switched on.
   private var phonePath: String? {
     phonePaths.filter { path in adapters.contains { $0.value && path.hasPrefix($0.key + "/") } }.min()
   }
@@ -317,7 +317,7 @@ extension ProfileSession {
     return settle(now: now)
   }
 
-  /// Does what the present state asks for.
+  /// Returns the actions that the present state needs.
   private mutating func settle(now: Duration) -> [Action] {
     guard registration != .over, connection == nil else { return [] }
     var actions: [Action] = []

@@ -5,9 +5,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What is used of GIO, GObject and GLib for D-Bus, declared by their stable ABI and looked up when a bus is first needed.
- * GStreamer does not load GIO, whose 2 MB would otherwise come with the plugin also where no D-Bus is used; and GLib's own
- * headers, included in a second module, would hide what CGStreamer has of them. */
+/* The functions of GIO, GObject and GLib for D-Bus, declared by their stable ABI and looked up when a bus is first
+ * needed. GStreamer does not load GIO, whose 2 MB would otherwise be loaded with the plugin even without D-Bus; and
+ * GLib's own headers, included in a second module, would hide CGStreamer's declarations. */
 
 typedef struct _CGIOAsyncResult CGIOAsyncResult;
 typedef struct _CGIOCancellable CGIOCancellable;
@@ -120,8 +120,8 @@ typedef struct {
 
 #define CGIO_LIBRARY "libgio-2.0.so.0"
 
-/* Fills `functions`, those of GLib and GObject as well, which GIO is linked to; false when the library is not there, or lacks one
- * of them. It stays loaded. */
+/* Fills `functions`, including those of GLib and GObject, which GIO is linked to; false when the library is missing, or
+ * lacks one of them. It stays loaded. */
 static inline _Bool
 cgio_load (CGIOFunctions *_Nonnull functions)
 {

@@ -36,7 +36,7 @@ static void
 report (int descriptor, int32_t kind, int32_t value)
 {
   guard_report message = { kind, value };
-  /* Nothing is there to be told if it fails. */
+  /* A failure can't be reported. */
   ssize_t count = write (descriptor, &message, sizeof message);
   (void) count;
 }
@@ -59,8 +59,8 @@ milliseconds (void)
   return now.tv_sec * 1000L + now.tv_nsec / 1000000L;
 }
 
-/* Sends a signal to the program's group, and to what has left it: as a subreaper, the guard becomes the parent of
-   that. */
+/* Sends a signal to the program's group, and to processes that have left it: as a subreaper, the guard becomes their
+   parent. */
 static void
 signal_all (pid_t program, int number)
 {
@@ -127,7 +127,7 @@ run_guard (const guarded_command *command, int control, int reports)
   sigset_t ended;
   int status = 0;
 
-  /* A session of its own: Ctrl-C in the terminal is for the process that is guarded for. */
+  /* A session of its own: Ctrl-C in the terminal is for the parent process. */
   setsid ();
   reset_signals ();
   for (int at = 0; at < 4; at++)
@@ -159,7 +159,7 @@ run_guard (const guarded_command *command, int control, int reports)
   setpgid (program, program);
   report (REPORTS, GUARD_STARTED, program);
   close (OUTPUT);
-  /* Otherwise the number is that of another descriptor by now. */
+  /* Otherwise the number belongs to another descriptor by now. */
   if (command->passed >= 0)
     close (PASSED);
 
@@ -173,7 +173,7 @@ run_guard (const guarded_command *command, int control, int reports)
       struct signalfd_siginfo info;
       while (read (signals, &info, sizeof info) > 0) {
       }
-      /* Children of children that have ended become children only then. */
+      /* Grandchildren become children only when their parent has ended. */
       if (sent == SIGKILL)
         signal_all (program, SIGKILL);
     }
@@ -237,7 +237,7 @@ guard_start (const guarded_command *command, int *control, int *reports)
     do
       waited = waitpid (middle, &status, 0);
     while (waited < 0 && errno == EINTR);
-    /* A handler of SIGCHLD may have been quicker. Without a guard, the pipe ends. */
+    /* A handler of SIGCHLD may have been faster. Without a guard, the pipe ends. */
     if (waited < 0 || status == 0) {
       *control = control_pipe[1];
       *reports = report_pipe[0];

@@ -8,8 +8,8 @@
 #include <openssl/x509.h>
 #include <openssl/x509_vfy.h>
 
-/* What is used of OpenSSL, with the types of its own headers, and looked up when the first encryption is asked for: linked to
- * the plugin, the two libraries would cost 2 MB whenever GStreamer loads it, also where nothing is ever encrypted. */
+/* The functions of OpenSSL, with the types of its own headers, looked up when encryption is first needed: linked to the
+ * plugin, the two libraries would cost 2 MB whenever GStreamer loads it, even without encryption. */
 
 #define COPENSSL_FUNCTIONS(FUNCTION) \
   FUNCTION (ASN1_STRING_get0_data) \
@@ -90,7 +90,7 @@ typedef struct {
 /* The library that belongs to the headers: other major versions have another ABI. */
 #define COPENSSL_LIBRARY "libssl.so." COPENSSL_TEXT (OPENSSL_VERSION_MAJOR)
 
-/* Fills `functions`; false when the library is not there, or lacks one of them. It stays loaded. */
+/* Fills `functions`; false when a library is missing, or lacks one of them. It stays loaded. */
 static inline _Bool
 copenssl_load (COpenSSLFunctions *_Nonnull functions)
 {
@@ -119,7 +119,7 @@ copenssl_library (void)
 static const unsigned long COPENSSL_NAME_FORMAT = XN_FLAG_RFC2253 & ~ASN1_STRFLGS_ESC_MSB;
 static const int COPENSSL_BIO_FLAGS = BIO_FLAGS_RWS | BIO_FLAGS_SHOULD_RETRY;
 
-/* Every connection has a handshake of its own, as in SDL Core; and no network is there that could be asked for its MTU. */
+/* Every connection has a handshake of its own, as in SDL Core; and there is no network whose MTU could be queried. */
 static const uint64_t COPENSSL_OPTIONS = SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_TICKET | SSL_OP_NO_COMPRESSION
     | SSL_OP_CIPHER_SERVER_PREFERENCE | SSL_OP_NO_QUERY_MTU;
 

@@ -4,9 +4,9 @@
 #include <dlfcn.h>
 #include <stddef.h>
 
-/* What is used of Pango, Cairo and GObject, declared by their stable ABI and looked up when the first notice is drawn: their
- * own headers come with linker flags, and loading the libraries together with the plugin would double the time and the memory
- * that GStreamer spends on it, also where no notice is ever drawn. */
+/* The functions of Pango, Cairo and GObject, declared by their stable ABI and looked up when the first notice is drawn:
+ * their own headers come with linker flags, and loading the libraries with the plugin would double its load time and
+ * memory, even if no notice is ever drawn. */
 
 typedef struct _cairo cairo_t;
 typedef struct _cairo_font_options cairo_font_options_t;
@@ -68,7 +68,7 @@ typedef struct {
 } CPangoCairoFunctions;
 #undef CPANGOCAIRO_MEMBER
 
-/* Fills `functions`; false when the library is not there, or lacks one of them. It stays loaded. */
+/* Fills `functions`; false when a library is missing, or lacks one of them. It stays loaded. */
 static inline _Bool
 cpangocairo_load (CPangoCairoFunctions * functions)
 {

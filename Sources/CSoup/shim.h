@@ -6,8 +6,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* What is used of libsoup 3, GIO, GObject and GLib to fetch policies, declared by their stable ABI and looked up when the first is
- * fetched, as GStreamer's souphttpsrc does. */
+/* The functions of libsoup 3, GIO, GObject and GLib for fetching policies, declared by their stable ABI and looked up
+ * for the first policy, as in GStreamer's souphttpsrc. */
 
 typedef struct _CSoupBytes CSoupBytes;
 typedef struct _CSoupCancellable CSoupCancellable;
@@ -50,8 +50,8 @@ typedef struct {
 
 #define CSOUP_LIBRARY "libsoup-3.0.so.0"
 
-/* Fills `functions`; false when the library is not there, or lacks one of them, or when libsoup 2 is in the process, which libsoup 3
- * would end for that. It stays loaded. */
+/* Fills `functions`; false when the library is missing, or lacks one of them, or when the process has loaded libsoup 2,
+ * in which case libsoup 3 would abort it. It stays loaded. */
 static inline _Bool
 csoup_load (CSoupFunctions *_Nonnull functions)
 {

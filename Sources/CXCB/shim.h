@@ -10,8 +10,8 @@
 #include <xcb/xfixes.h>
 #include <xcb/xtest.h>
 
-/* What is used of XCB, with the types of its own headers, and looked up when the first display is opened: GStreamer
- * loads the plugin on machines without X, too. */
+/* The functions of XCB, with the types of its own headers, looked up when the first display is opened: GStreamer loads
+ * the plugin on machines without X, too. */
 
 #define CXCB_LIBRARIES(LIBRARY) \
   LIBRARY ("libxcb.so.1") \
@@ -110,7 +110,7 @@ cxcb_symbol (const char *_Nonnull name)
   return symbol;
 }
 
-/* Fills `functions`; returns NULL, or the first name that is missing. What was loaded stays. */
+/* Fills `functions`; returns NULL, or the first name that is missing. The libraries stay loaded. */
 static inline const char *_Nullable
 cxcb_load (CXCBFunctions *_Nonnull functions)
 {

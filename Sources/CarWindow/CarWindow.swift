@@ -1,10 +1,10 @@
 import Glibc
 import SDLLink
 
-/// A screen for one program: a private X server with the program on it, or a display that exists. Its thread talks with
-/// the server, manages the windows and looks after both processes.
+/// A screen for one program: a private X server with the program on it, or an existing display. Its thread talks to the
+/// server, manages the windows and watches both processes.
 public final class CarWindow: Sendable {
-  /// What it is made with.
+  /// The configuration.
   public struct Configuration: Sendable {
     /// The program with its arguments; empty for none.
     public var command: [String] = []
@@ -12,9 +12,9 @@ public final class CarWindow: Sendable {
     public var environment: [String: String] = [:]
     /// Where the program starts; nil is here.
     public var folder: String?
-    /// A display that exists, such as `:0`; nil starts a server.
+    /// An existing display, such as `:0`; nil starts a server.
     public var display: String?
-    /// Of a server of our own.
+    /// Of a private server.
     public var size = ScreenSize(800, 480)
     public var maximumSize = ScreenSize(1920, 1080)
     public var pixelsPerInch = 96
@@ -28,9 +28,9 @@ public final class CarWindow: Sendable {
     public init() {}
   }
 
-  /// What is told on the thread.
+  /// Reports, on the thread.
   public enum Event: Sendable {
-    /// Something is missing, without which the window goes on.
+    /// Something optional is missing; the window goes on.
     case lacking(CarWindowError)
     /// The server can be connected to.
     case displayOpened(String)
@@ -43,7 +43,7 @@ public final class CarWindow: Sendable {
   public struct Picture: Sendable {
     let pixels: SharedPixels
     public let size: ScreenSize
-    /// What can be focused on it.
+    /// The focusable items on it.
     public let items: [ScreenArea]
 
     /// Pixels of BGRx, without padding; valid as long as this picture is there, and until the next call of
@@ -65,7 +65,7 @@ public final class CarWindow: Sendable {
   private static let pictureTimeout = Duration.seconds(5)
   /// For the program and then the server: the guards give each 2 s after SIGTERM, and 2 s after SIGKILL.
   private static let stopTimeout = Duration.seconds(10)
-  /// More inputs than that wait for nothing but a server that hangs.
+  /// The most inputs that wait: with more, the server hangs.
   private static let maximumInputCount = 1000
 
   /// Of this process.
@@ -97,7 +97,7 @@ public final class CarWindow: Sendable {
     var isRefreshing = true
     /// Changes need not be seen.
     var isHidden = false
-    /// The picture that is asked for, and the last one that there is.
+    /// The number of the requested picture, and of the last one.
     var wantedPicture: UInt64 = 0
     var picture: UInt64 = 0
     var pixels: SharedPixels?
@@ -124,7 +124,7 @@ public final class CarWindow: Sendable {
     self.report = report
   }
 
-  /// Opens the display and starts the program, on the thread; what comes of it is reported, or is the outcome of
+  /// Opens the display and starts the program, on the thread; the result is reported, or returned by
   /// ``takePicture(notBefore:atLatest:)``.
   public func start() throws(CarWindowError) {
     do {
@@ -139,7 +139,7 @@ public final class CarWindow: Sendable {
     }
   }
 
-  /// Ends the program and the server, and waits for that, but not without end.
+  /// Ends the program and the server, and waits for that for a limited time.
   public func stop() {
     state.withLock { $0.isStopping = true }
     state.broadcast()
@@ -151,19 +151,19 @@ public final class CarWindow: Sendable {
     }
   }
 
-  /// Lets ``takePicture(notBefore:atLatest:)`` return, and those that follow, until false is set.
+  /// Lets the current call of ``takePicture(notBefore:atLatest:)`` and all later ones return, until false is set.
   public func setInterrupted(_ isInterrupted: Bool) {
     state.withLock { $0.isInterrupted = isInterrupted }
     state.broadcast()
   }
 
-  /// Gives a screen of our own another size.
+  /// Gives a private screen another size.
   public func resize(to size: ScreenSize) {
     state.withLock { $0.newSize = size.limited(to: configuration.maximumSize) }
     wakeUp.signal()
   }
 
-  /// Another program takes the screen.
+  /// Another program replaces the present one.
   public func run(_ command: [String]) {
     state.withLock { $0.newCommand = command }
     wakeUp.signal()
@@ -182,7 +182,7 @@ public final class CarWindow: Sendable {
     state.broadcast()
   }
 
-  /// Whether changes need not be seen: none is waited for then.
+  /// Whether changes need not be seen; then nothing waits for one.
   public func setHidden(_ isHidden: Bool) {
     state.withLock { $0.isHidden = isHidden }
     state.broadcast()

@@ -1,6 +1,6 @@
 /// Why a program has no screen, or no more.
 public struct CarWindowError: Error, Equatable, Sendable, CustomStringConvertible {
-  /// What a caller may have to tell apart.
+  /// Kinds that callers may have to tell apart.
   public enum Kind: Equatable, Sendable {
     /// Something has to be installed.
     case missing

@@ -1,7 +1,7 @@
 import Glibc
 import SDLLink
 
-/// What the thread of a ``CarWindow`` does.
+/// The thread of a ``CarWindow``.
 final class CarWindowLoop {
   private let configuration: CarWindow.Configuration
   private let state: Monitor<CarWindow.State>
@@ -15,7 +15,7 @@ final class CarWindowLoop {
   private var accessibility: AccessibilityBus?
   private var items: ItemWatch?
   private var program: GuardedProcess?
-  /// Those that another one follows, until they have ended.
+  /// Programs that were replaced, until they have ended.
   private var former: [GuardedProcess] = []
   private var programBegan = Duration.zero
   private var tail = OutputTail()
@@ -61,7 +61,7 @@ final class CarWindowLoop {
 
   private func end(_ processes: [GuardedProcess]) {
     for process in processes { process.terminate() }
-    // All of the guards count from now.
+    // The time-outs of all guards run in parallel.
     for process in processes { process.end(within: .seconds(5)) }
   }
 
@@ -89,7 +89,7 @@ final class CarWindowLoop {
       windows = try WindowManager(display)
       let size = state.withLock { $0.newSize.take() } ?? configuration.size
       try display.setScreenSize(size.limited(to: configuration.maximumSize), pixelsPerInch: configuration.pixelsPerInch)
-      // What toolkits choose the size of letters by.
+      // Toolkits choose the font size by this.
       display.setText(
         display.atom("RESOURCE_MANAGER"), of: display.root, "Xft.dpi:\t\(configuration.pixelsPerInch)\n")
     }
@@ -117,7 +117,7 @@ final class CarWindowLoop {
     }
   }
 
-  /// What programs need that are to be on the server.
+  /// The environment of programs on the server.
   private var environmentOfScreen: [String: String] {
     var environment = CarWindow.environment
     if let server {
@@ -148,7 +148,7 @@ final class CarWindowLoop {
         arguments: command, environment: environment, folder: configuration.folder, passed: nil, file: nil))
   }
 
-  /// Waits until something happens, and does what is to be done.
+  /// Waits for events, and handles them.
   private func turn() throws(CarWindowError) {
     wait(-1)
     let orders = state.withLock { state in
@@ -170,12 +170,12 @@ final class CarWindowLoop {
     handleEvents(of: display)
     display.flush()
     try copyIfWanted(display)
-    // Those that came with an answer are not announced by the socket any more.
+    // The socket does not announce events that came with a reply.
     handleEvents(of: display)
     display.flush()
   }
 
-  /// - Parameter descriptor: beside all others.
+  /// - Parameter descriptor: polled beside all others.
   private func wait(_ descriptor: Int32) {
     let all = [
       wakeUp.descriptor, descriptor, display?.descriptor ?? -1, program?.reports ?? -1, program?.output ?? -1,
@@ -207,7 +207,7 @@ final class CarWindowLoop {
   private func copyIfWanted(_ display: XDisplay) throws(CarWindowError) {
     let wanted = state.withLock { $0.wantedPicture == $0.picture ? nil : $0.wantedPicture }
     guard let wanted, let capture else { return }
-    // A display that exists may have changed its size.
+    // An existing display may have changed its size.
     if server == nil, let geometry = display.geometry(of: display.root) {
       display.size = ScreenSize(Int(geometry.width), Int(geometry.height))
     }
@@ -217,7 +217,7 @@ final class CarWindowLoop {
       (state.picture, state.pixels, state.size) = (wanted, pixels, size)
     }
     state.broadcast()
-    // Nothing tells when somebody else moves the pointer.
+    // X has no event for pointer movements by other clients.
     if configuration.showsPointer, server == nil { screenChanged() }
   }
 

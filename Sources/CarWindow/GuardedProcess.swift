@@ -2,8 +2,8 @@ import CLinux
 import Glibc
 import SDLLink
 
-/// A program below a guard (`process_guard.h`), which ends it and all that it has started when this object is gone, or
-/// this process.
+/// A program below a guard (`process_guard.h`), which ends it and all its descendants when this object or this process
+/// is gone.
 final class GuardedProcess {
   /// How a process has ended.
   enum Exit: Equatable, Sendable {
@@ -27,11 +27,11 @@ final class GuardedProcess {
   struct Command {
     var arguments: [String]
     var environment: [String: String]
-    /// Nil is that of this process.
+    /// Nil is the folder of this process.
     var folder: String?
     /// Becomes its descriptor 3.
     var passed: Int32?
-    /// Removed when it has ended, with the folder that it is in.
+    /// Removed with its folder when the program has ended.
     var file: (path: String, folder: String)?
   }
 
@@ -76,20 +76,20 @@ final class GuardedProcess {
     CarWindowError(.failed, "\(operation) failed: \(String(cString: strerror(errno)))")
   }
 
-  /// Has it and all that it has started ended; ``takeReport()`` tells when that is done.
+  /// Ends it and all its descendants; ``takeReport()`` tells when that is done.
   func terminate() {
     if control >= 0 { close(control) }
     control = -1
   }
 
-  /// Has it and all that it has started ended, and waits for that; the guard needs 4 s at most.
+  /// Ends it and all its descendants, and waits for that; the guard needs 4 s at most.
   func end(within time: Duration) {
     terminate()
     let deadline = MonotonicClock.now + time
     while reports >= 0, MonotonicClock.now < deadline {
       var polled = [reports, output].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
       _ = poll(&polled, nfds_t(polled.count), 100)
-      // A full pipe would keep the program from ending in its own way.
+      // A full pipe would keep the program from a clean exit.
       while takeOutput() != nil {}
       while let report = takeReport() { if case .ended = report { return } }
     }
@@ -111,7 +111,7 @@ final class GuardedProcess {
   func takeReport() -> Report? {
     guard reports >= 0 else { return nil }
     var message = guard_report()
-    // The guard writes each at once, so that none comes in parts.
+    // The guard writes each with one call, so that none comes in parts.
     let count = withUnsafeMutableBytes(of: &message) { read(reports, $0.baseAddress, $0.count) }
     if count < 0, errno == EAGAIN || errno == EINTR { return nil }
     guard count == MemoryLayout<guard_report>.size else {
@@ -130,7 +130,7 @@ final class GuardedProcess {
     }
   }
 
-  /// What it has written; nil if nothing is there now.
+  /// Its new output; nil if there is none.
   func takeOutput() -> [UInt8]? {
     guard output >= 0 else { return nil }
     var bytes = [UInt8](repeating: 0, count: 4096)
@@ -144,7 +144,7 @@ final class GuardedProcess {
   }
 }
 
-/// Texts as C takes lists of them, ending with NULL.
+/// Strings as a C array that ends with NULL.
 private final class CStrings {
   let pointer: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>
   private let count: Int

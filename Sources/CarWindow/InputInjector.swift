@@ -1,7 +1,7 @@
 import CXCB
 import Glibc
 
-/// Does with XTEST what a driver has done.
+/// Repeats the driver's input on the screen with XTEST.
 final class InputInjector {
   private let display: XDisplay
   /// The key that makes a symbol, and whether with Shift; read when the first key comes.

@@ -1,7 +1,7 @@
 /// The last lines that a program has written.
 struct OutputTail: Sendable {
   private static let maximumLineCount = 10
-  /// In bytes; what is longer goes on as another line.
+  /// In bytes; a longer line continues as another one.
   private static let maximumLineLength = 400
 
   private var complete: [String] = []

@@ -4,7 +4,7 @@ import Glibc
 /// The pointer, which X servers leave out of copies of the screen.
 final class PointerImage {
   private let display: XDisplay
-  /// The type of the event that says that the pointer has another shape.
+  /// The type of the event for another shape of the pointer.
   let shapeEvent: UInt8
 
   /// - Throws: when the server is gone.

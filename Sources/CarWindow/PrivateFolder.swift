@@ -1,8 +1,8 @@
 import Glibc
 
-/// Folders that only this user can look into.
+/// Folders that only this user can read.
 enum PrivateFolder {
-  /// Makes one with a name of its own, where the session keeps such things.
+  /// Makes one with a unique name, in the session's run-time folder.
   static func make() throws(CarWindowError) -> String {
     let parent = CarWindow.environment["XDG_RUNTIME_DIR"].flatMap { access($0, W_OK) == 0 ? $0 : nil } ?? "/tmp"
     var template = Array("\(parent)/sdl-car-window-\(getpid())-XXXXXX".utf8CString)

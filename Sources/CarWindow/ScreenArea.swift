@@ -9,7 +9,7 @@ public struct ScreenArea: Hashable, Sendable {
     (self.x, self.y, self.width, self.height) = (x, y, width, height)
   }
 
-  /// What of it is on a screen of that size; nil if nothing is.
+  /// The part of it on a screen of that size; nil if there is none.
   func clipped(to size: ScreenSize) -> ScreenArea? {
     let (left, top) = (max(x, 0), max(y, 0))
     let (right, isRightCut) = x.addingReportingOverflow(width)

@@ -8,7 +8,7 @@ final class ScreenCapture {
   private let damageEvent: UInt8
   /// Nil if the pointer is not in the picture.
   private let pointer: PointerImage?
-  /// One for the largest size so far, and its name at the server.
+  /// Memory for the largest size so far, and its id at the server.
   private var segment: (name: xcb_shm_seg_t, pixels: SharedPixels)?
 
   /// - Throws: when the server is gone.
@@ -39,13 +39,13 @@ final class ScreenCapture {
     return type == damageEvent || type == pointer?.shapeEvent
   }
 
-  /// Copies the whole screen, as pixels of BGRx without padding.
+  /// Copies the whole screen, as BGRx pixels without padding.
   ///
-  /// - Returns: what the next call overwrites; nil if the server is gone.
+  /// - Returns: the pixels, until the next call overwrites them; nil if the server is gone.
   func take() throws(CarWindowError) -> SharedPixels? {
     let (xcb, size) = (display.xcb, display.size)
     let segment = try attached(byteCount: size.width * size.height * 4)
-    // Before the picture, so that what changes after it is told of again.
+    // Before the picture, so that later changes are reported again.
     _ = xcb.xcb_damage_subtract(display.connection, damage, 0, 0)
     // XCB_IMAGE_FORMAT_Z_PIXMAP
     let cookie = xcb.xcb_shm_get_image(
@@ -90,9 +90,9 @@ final class ScreenCapture {
   }
 }
 
-/// Memory that this process and the X server have in common, as long as one of them uses it.
+/// Memory that this process and the X server share, as long as one of them uses it.
 ///
-/// `@unchecked Sendable`: the server writes to it when a picture is asked for, and only who reads it asks.
+/// `@unchecked Sendable`: the server writes to it only on request, and only its reader makes requests.
 final class SharedPixels: @unchecked Sendable {
   let memory: UnsafeMutableRawPointer
   let byteCount: Int

@@ -1,4 +1,4 @@
-/// What is done on the screen, in its pixels.
+/// Input on the screen, in its pixels.
 public enum ScreenInput: Equatable, Sendable {
   /// The pointer moves.
   case move(x: Int, y: Int)

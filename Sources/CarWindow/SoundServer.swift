@@ -1,10 +1,10 @@
 import Glibc
 import SDLLink
 
-/// A PulseAudio of our own with one output that nothing hears, so that what one program plays can be taken from it, and
-/// nothing else. It ends with this object.
+/// A private PulseAudio server with a null sink, from which the sound of one program, and only that, can be recorded.
+/// It ends with this object.
 public final class SoundServer {
-  /// Of PulseAudio; what is played can be recorded there.
+  /// PulseAudio's source from which the sound can be recorded.
   public static let device = "car.monitor"
   private static let startTimeout = Duration.seconds(10)
 
@@ -44,7 +44,7 @@ public final class SoundServer {
     let deadline = MonotonicClock.now + Self.startTimeout
     while access(socket, F_OK) != 0 {
       var polled = [process.reports, process.output].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
-      // It does not say when its socket is there.
+      // It does not announce its socket.
       _ = poll(&polled, nfds_t(polled.count), 20)
       while let bytes = process.takeOutput() { _ = tail.append(bytes) }
       guard !process.takeEnd(), MonotonicClock.now < deadline else {

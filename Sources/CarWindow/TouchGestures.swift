@@ -1,7 +1,7 @@
-/// What fingers do to programs that know a pointer only, which is what XTEST can move: the first finger is the pointer
-/// with its first button; two fingers turn the wheel, and with Ctrl if they pinch.
+/// Fingers as input for programs that know only a pointer, which is all that XTEST can move: the first finger is the
+/// pointer with its first button; two fingers turn the wheel, and with Ctrl if they pinch.
 public struct TouchGestures: Sendable {
-  /// What the fingers on the screen are.
+  /// The meaning of the fingers on the screen.
   private enum Phase: Equatable {
     case none
     case pointer(id: UInt32)
@@ -16,9 +16,9 @@ public struct TouchGestures: Sendable {
     var y: Double
   }
 
-  /// So far two fingers move for one step of the wheel, in pixels.
+  /// How far two fingers move for one step of the wheel, in pixels.
   private static let wheelStep = 30.0
-  /// So much of their distance two fingers open or close for one step with Ctrl.
+  /// By which fraction of their distance two fingers open or close for one step with Ctrl.
   private static let pinchStep = 0.15
 
   private var phase = Phase.none
@@ -69,7 +69,7 @@ public struct TouchGestures: Sendable {
     return []
   }
 
-  /// The touch means nothing any more.
+  /// The touch is cancelled.
   public mutating func cancel() -> [ScreenInput] {
     defer { (phase, fingers) = (.none, [:]) }
     if case .pointer = phase { return [.button(1, isDown: false)] }
@@ -108,7 +108,7 @@ public struct TouchGestures: Sendable {
       inputs += [.move(x: Self.pixel(middle.x), y: Self.pixel(middle.y)), .key("Control_L", isDown: true)]
       inputs += Self.click(change > 0 ? 4 : 5) + [.key("Control_L", isDown: false)]
     }
-    // As on a touch pad with natural scrolling: what is below the fingers goes with them.
+    // As on a touch pad with natural scrolling: the content follows the fingers.
     let down = steps(middle.y - center.y)
     let right = steps(middle.x - center.x)
     center.y += Double(down) * Self.wheelStep
@@ -118,7 +118,7 @@ public struct TouchGestures: Sendable {
     return inputs
   }
 
-  /// At most as many as a long way across a large screen gives.
+  /// Bounded by a long way across a large screen.
   private func steps(_ way: Double) -> Int {
     Int(max(-100, min(100, (way / Self.wheelStep).rounded(.towardZero))))
   }
@@ -127,7 +127,7 @@ public struct TouchGestures: Sendable {
     [.button(button, isDown: true), .button(button, isDown: false)]
   }
 
-  /// The pixel that a place is in; 0 for what is no number.
+  /// The pixel of a coordinate; 0 for NaN.
   public static func pixel(_ position: Double) -> Int {
     position.isFinite ? Int(max(-32768, min(32767, position.rounded(.down)))) : 0
   }

@@ -2,7 +2,7 @@ import CLinux
 import Glibc
 import Synchronization
 
-/// An Xvfb of our own, which nothing without the cookie can connect to.
+/// A private Xvfb, to which only clients with the cookie can connect.
 final class VirtualServer {
   /// How long it may take until it can be connected to.
   static let startTimeout = Duration.seconds(15)
@@ -64,8 +64,8 @@ final class VirtualServer {
   /// To be polled; -1 once the display is known.
   var descriptor: Int32 { numberDescriptor }
 
-  /// Reads the number of the display, which it writes when it can be connected to. It ends if the pipe is closed before
-  /// the line is complete.
+  /// Reads the number of the display, which Xvfb writes when it accepts connections. Xvfb ends if the pipe is closed
+  /// before the line is complete.
   func readNumber() {
     var bytes = [UInt8](repeating: 0, count: 16)
     let count = read(numberDescriptor, &bytes, bytes.count)
@@ -77,7 +77,7 @@ final class VirtualServer {
     number = Int32(String(decoding: numberText.prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self))
   }
 
-  /// Removes what a server that was killed has left behind. (It has no lock file, as the number is told through a
+  /// Removes the socket that a killed server has left. (It has no lock file, as the number is told through a
   /// descriptor.)
   func removeTraces() {
     if let number { unlink("/tmp/.X11-unix/X\(number)") }

@@ -1,12 +1,12 @@
 import CXCB
 import Glibc
 
-/// Manages the windows of a screen that shows one program: its windows fill the screen, dialogs stand in the middle
-/// above them, nothing has a frame.
+/// Manages the windows of a screen that shows one program: its windows fill the screen, dialogs are centred above them,
+/// none has a frame.
 final class WindowManager {
   private let display: XDisplay
   private let atoms: Atoms
-  /// Those that are shown, the lowest first.
+  /// The windows that are shown, the lowest first.
   private var windows: [Window] = []
   /// Whether there has been a window.
   private(set) var hasShown = false
@@ -78,7 +78,7 @@ final class WindowManager {
 
   private func configure(_ request: xcb_configure_request_event_t) {
     guard let window = windows.first(where: { $0.id == request.window }) else {
-      // What is not shown yet may have any place until it is.
+      // A window may have any geometry until it is shown.
       let values: [(mask: xcb_config_window_t, value: UInt32)] = [
         (XCB_CONFIG_WINDOW_X, UInt32(bitPattern: Int32(request.x))),
         (XCB_CONFIG_WINDOW_Y, UInt32(bitPattern: Int32(request.y))),
@@ -91,7 +91,7 @@ final class WindowManager {
     place(window, wanted: ScreenSize(Int(request.width), Int(request.height)))
   }
 
-  /// - Parameter wanted: of a dialog; nil is the size that it has.
+  /// - Parameter wanted: the size of a dialog; nil keeps the present one.
   private func place(_ window: Window, wanted: ScreenSize?) {
     var (x, y, size) = (0, 0, display.size)
     if window.isDialog {

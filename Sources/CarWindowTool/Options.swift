@@ -80,7 +80,7 @@ struct Options {
     return (sides[0], sides[1])
   }
 
-  /// The program, started again and again if that is asked for.
+  /// The program, restarted after each end if the options say so.
   var startedCommand: [String] {
     restarts && !command.isEmpty ? ["sh", "-c", "while :; do \"$@\"; sleep 1; done", "sh"] + command : command
   }

@@ -2,7 +2,7 @@ import CarWindow
 import GStreamerKit
 import Glibc
 
-/// The pipeline from the program to the car, and what is said of it.
+/// The pipeline from the program to the car, and the messages about it.
 final class Session {
   /// Why it can't begin.
   struct Failure: Error, CustomStringConvertible {
@@ -17,7 +17,7 @@ final class Session {
   /// Of a recording.
   private static let longestCompletion = GstClockTime(2_000_000_000)
 
-  /// What to do about elements that may be missing.
+  /// Advice for elements that may be missing.
   private static let packages: [(element: String, advice: String)] = [
     ("pulsesrc", "install gstreamer1.0-pulseaudio, or use --no-sound"),
     ("autovideosink", "install gstreamer1.0-plugins-good for --preview"),
@@ -26,8 +26,9 @@ final class Session {
     ("matroskamux", "install gstreamer1.0-plugins-good for --record"),
   ]
 
-  /// To a file in which the picture may change its size. What the disk or the processor has no time for is left out, and
-  /// the car waits for nothing. The second queue holds the picture while the sound server has not begun.
+  /// To a file in which the picture may change its size. Pictures and sound for which disk or processor have no time
+  /// are left out, so that the car never waits. The second queue holds the picture while the sound server has not
+  /// begun.
   private static let pictureRecorder =
     " screen. ! queue max-size-buffers=5 leaky=downstream ! videoconvert ! "
     + "x264enc tune=zerolatency speed-preset=veryfast pass=qual quantizer=21 key-int-max=60 ! "
@@ -37,7 +38,7 @@ final class Session {
   private static let soundRecorder =
     " played. ! queue leaky=downstream ! audioconvert ! audioresample ! opusenc ! queue ! file."
 
-  /// - Parameter soundAddress: of the sound server that the program plays to; nil is without sound.
+  /// - Parameter soundAddress: of the program's sound server; nil for no sound.
   init(_ options: Options, soundAddress: String?) throws(Failure) {
     var description = "sdlcarwindowsrc name=window ! video/x-raw,framerate=\(options.frameRate)/1 ! "
     let toCar = "queue max-size-buffers=1 leaky=downstream ! sdlvideosink name=video"
@@ -93,7 +94,7 @@ final class Session {
     }
   }
 
-  /// Of an element that may not be there; nil leaves it as it is.
+  /// Sets a property of an element that may not be there; nil leaves it as it is.
   private func set(_ element: String, _ property: String, _ value: String?) throws(Failure) {
     guard let value, let found = gst_bin_get_by_name(pipeline.cast(), element) else { return }
     defer { gst_object_unref(found) }
@@ -114,7 +115,7 @@ final class Session {
 
   /// Streams until the program ends, or one of the signals comes.
   ///
-  /// - Returns: what this program ends with.
+  /// - Returns: this program's exit status.
   func run(until signals: sigset_t) -> Int32 {
     let watch = SignalWatch(signals, pipeline)
     defer { withExtendedLifetime(watch) {} }
@@ -138,7 +139,7 @@ final class Session {
     if let end { gst_mini_object_unref(UnsafeMutableRawPointer(end).assumingMemoryBound(to: GstMiniObject.self)) }
   }
 
-  /// - Returns: what the program ends with, if the message is the end.
+  /// - Returns: the program's exit status, if the message is the end.
   private func handle(_ message: UnsafeMutablePointer<GstMessage>) -> Int32? {
     switch message.pointee.type {
     case GST_MESSAGE_ERROR, GST_MESSAGE_WARNING:

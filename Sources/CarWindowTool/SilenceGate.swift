@@ -1,16 +1,16 @@
 import GStreamerKit
 
-/// Lets sound pass, but not the silence that a sound server gives while nothing plays: a head unit lowers the radio as
-/// long as an app sends anything.
+/// Passes sound, but drops the silence of a sound server while nothing plays: a head unit lowers the radio as long as
+/// an app sends anything.
 ///
 /// It lives as long as the process, as the pad's probe refers to it.
 final class SilenceGate {
-  /// Of silence that passes after a sound, so that pauses between words stay.
+  /// How much silence passes after a sound, so that pauses between words stay.
   private static let longestPause = GstClockTime(500_000_000)
 
   private var lastSound: GstClockTime?
 
-  /// Looks at what leaves an element.
+  /// Checks the buffers that leave an element.
   func watch(_ element: UnsafeMutablePointer<GstElement>) {
     guard let pad = gst_element_get_static_pad(element, "src") else { return }
     gst_pad_add_probe(

@@ -1,12 +1,12 @@
 import CGIO
 import SDLLink
 
-/// A connection to a bus, and calls that wait for their answer, though not for longer than a time.
+/// A connection to a bus, and calls that wait for their answer for a limited time.
 ///
-/// Answers and signals come in a main context of its own, which runs while it waits: the application's main loop takes
-/// no part.
+/// Answers and signals come in a main context of its own, which runs while it waits: the application's main loop is not
+/// involved.
 ///
-/// `@unchecked Sendable`: one thread at a time uses it; any may call ``cancel()``, which reads what never changes.
+/// `@unchecked Sendable`: one thread at a time uses it; any may call ``cancel()``, which reads only constants.
 package final class BusClient: @unchecked Sendable {
   private let gio: UnsafePointer<CGIOFunctions>
   private let context: OpaquePointer
@@ -15,7 +15,7 @@ package final class BusClient: @unchecked Sendable {
   private var connection: OpaquePointer?
   private var isWaiting = false
   private var answer: Variant?
-  /// Gets the name and the arguments of each signal that was subscribed to, while something is waited for.
+  /// Gets the name and the arguments of each subscribed signal, while a call waits.
   package var onSignal: ((String, borrowing Variant) -> Void)?
 
   /// Nil without GIO, or if there is no such bus in time.
@@ -100,7 +100,7 @@ package final class BusClient: @unchecked Sendable {
       }, Unmanaged.passUnretained(self).toOpaque(), nil)
   }
 
-  /// Takes signals until `isDone`, or for as long as a call may last; those that have come at least.
+  /// Handles signals until `isDone`, or for as long as a call may last; at least those that have come already.
   package func takeSignals(until isDone: () -> Bool) {
     gio.pointee.g_main_context_push_thread_default(context)
     defer { gio.pointee.g_main_context_pop_thread_default(context) }
@@ -122,7 +122,7 @@ package final class BusClient: @unchecked Sendable {
     iterate { isWaiting }
     guard isWaiting else { return }
     cancel()
-    // What was cancelled answers at once.
+    // Cancelled calls answer at once.
     iterate { isWaiting }
   }
 

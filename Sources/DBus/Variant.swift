@@ -23,13 +23,13 @@ package struct Variant: ~Copyable {
 
   package var count: Int { isContainer ? Int(gio.pointee.g_variant_n_children(pointer)) : 0 }
 
-  /// Nil for what has no such part.
+  /// Nil if there is no such child.
   package subscript(index: Int) -> Variant? {
     guard index >= 0, index < count else { return nil }
     return Variant(owning: gio.pointee.g_variant_get_child_value(pointer, index), gio)
   }
 
-  /// What a variant holds; nil for another type.
+  /// The value in a variant; nil for another type.
   package var content: Variant? {
     type == "v" ? Variant(owning: gio.pointee.g_variant_get_variant(pointer), gio) : nil
   }

@@ -3,7 +3,7 @@ import SDLLink
 
 /// A head unit that announces itself on the local network.
 public struct AnnouncedHeadUnit: Hashable, Sendable {
-  /// For people.
+  /// The name for users.
   public var name: String
   /// Of IPv4 or IPv6, as text.
   public var address: String
@@ -13,15 +13,15 @@ public struct AnnouncedHeadUnit: Hashable, Sendable {
   public var uri: String { "sdl://\(address.contains(":") ? "[\(address)]" : address):\(port)" }
 }
 
-/// The head units that announce themselves on the local network by DNS-SD (RFC 6763), as Avahi hears of them. The first
-/// look asks the network; from then on Avahi hears of changes by itself.
+/// The head units that announce themselves on the local network by DNS-SD (RFC 6763), found by Avahi. The first look
+/// queries the network; from then on Avahi is notified of changes.
 ///
 /// `@unchecked Sendable`: one thread at a time uses it.
 public final class AnnouncedHeadUnits: @unchecked Sendable {
-  /// No standard names one; SmartDeviceLink's own proposal of service discovery (SDL-0143) was rejected.
+  /// No standard names a service type; SmartDeviceLink's own proposal (SDL-0143) was rejected.
   static let serviceType = "_smartdevicelink._tcp"
   static let avahi = "org.freedesktop.Avahi"
-  /// More are not listed, whatever is announced.
+  /// The most that are listed.
   private static let maximumCount = 64
 
   /// One announcement, which comes once for each interface and protocol.
@@ -46,18 +46,18 @@ public final class AnnouncedHeadUnits: @unchecked Sendable {
   /// Avahi's name on the bus, which is another one once it has been started again.
   private var owner: String?
   private var isComplete = false
-  /// With where each one leads to; nil where that is not known yet.
+  /// Announcements with their addresses; nil for an address that is not known yet.
   private var items: [Item: AnnouncedHeadUnit?] = [:]
 
   /// - Parameters:
   ///   - busAddress: of the bus on which Avahi is; nil for the system bus.
-  ///   - timeout: of each question to it, and of the first one to the network.
+  ///   - timeout: of each call to Avahi, and of the first query to the network.
   public init(busAddress: String? = nil, timeout: Duration = .milliseconds(500)) {
     self.busAddress = busAddress
     self.timeout = timeout
   }
 
-  /// What is announced now, in the order of the names. Empty without Avahi, which is not started for this.
+  /// The head units that are announced now, ordered by name. Empty without Avahi, which is not started for this.
   public func list() -> [AnnouncedHeadUnit] {
     guard let client = client ?? connect() else { return [] }
     guard
@@ -102,7 +102,7 @@ public final class AnnouncedHeadUnits: @unchecked Sendable {
     (client, owner, isComplete, items) = (nil, nil, false, [:])
   }
 
-  /// Asks a new Avahi to look.
+  /// Makes a new Avahi browse.
   private func browse(_ client: BusClient, _ owner: String) -> Bool {
     (isComplete, items) = (false, [:])
     client.onSignal = { [unowned self] name, arguments in receive(name, arguments) }
@@ -130,7 +130,7 @@ public final class AnnouncedHeadUnits: @unchecked Sendable {
     }
   }
 
-  /// Where an announcement leads to; nil if nothing answers in time.
+  /// The address of an announcement; nil if nothing answers in time.
   private func resolve(_ item: Item, _ client: BusClient) -> AnnouncedHeadUnit? {
     let arguments =
       "(\(item.interface), \(item.networkProtocol), \(BusClient.quoted(item.name)), '\(Self.serviceType)', "

@@ -17,7 +17,7 @@ public final class HeadUnitAnnouncement: Sendable {
     return !address.hasPrefix("127.") && !["::1", "localhost"].contains(address)
   }
 
-  /// How it is called.
+  /// The announced name.
   public let name: String
   /// Avahi ends the announcement with the connection.
   private let client: BusClient

@@ -1,4 +1,4 @@
-/// An action signal of an element: what applications do to it by name, with `g_signal_emit_by_name`, or `emit` of a
+/// An action signal of an element, which applications emit by name, with `g_signal_emit_by_name`, or `emit` of a
 /// language binding. It returns a number (guint).
 ///
 ///     ActionSignal("send-rpc", .string, .string) { sink, arguments in

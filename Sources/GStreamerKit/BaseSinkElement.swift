@@ -1,4 +1,4 @@
-/// A GstBaseSink whose virtual functions are methods. What has a default here chains up, or does as GstBaseSink does
+/// A GstBaseSink whose virtual functions are methods. The default implementations chain up, or do as GstBaseSink does
 /// without the function.
 ///
 /// GStreamer calls them on the threads that its documentation names, and never after the element is finalized.
@@ -30,19 +30,19 @@ public protocol BaseSinkElement: GStreamerElement, PropertyOwner {
   func preroll(with buffer: UnsafeMutablePointer<GstBuffer>) -> GstFlowReturn
   func render(_ buffer: UnsafeMutablePointer<GstBuffer>) -> GstFlowReturn
 
-  // What happens on the pad before the base class has it.
-  /// Why caps can't be used. The core refuses caps outside the template before the element hears of them; here it can
-  /// say what is wrong (`RejectedCapsTests`).
+  // Before the base class gets events and buffers of the pad.
+  /// Why caps can't be used. The core refuses caps outside the template before the element sees them; here it can give
+  /// the reason (`RejectedCapsTests`).
   func rejectionReason(of caps: UnsafeMutablePointer<GstCaps>) -> ElementError?
-  /// Posts an error and makes everything that follows fail.
+  /// Posts an error and makes all later buffers and caps fail.
   func fail(_ error: ElementError)
   /// Waits until the buffer at hand, which is the first one, could be shown or heard; false if it is not to be. Not in
-  /// the preroll function: a flush that ended that one would make the base class give up the change of state.
+  /// the preroll function: a flush that ended it would make the base class abort the state change.
   func waitForPreroll() -> Bool
   /// Whether ``takeAhead(_:)`` is to be called.
   var takesAhead: Bool { get }
-  /// Takes a buffer that the base class would drop, or preroll with; nil to leave it to that. Called with the preroll
-  /// lock, as the base class calls `render`.
+  /// Takes a buffer that the base class would drop, or preroll with; nil to pass it on to the base class. Called with
+  /// the preroll lock, as the base class calls `render`.
   func takeAhead(_ buffer: UnsafeMutablePointer<GstBuffer>) -> GstFlowReturn?
 }
 
@@ -101,8 +101,8 @@ extension BaseSinkElement {
     baseSinkClass.pointee.get_times(baseSink, buffer, &start, &end)
   }
 
-  /// Of a time stamp in the present segment; `GST_CLOCK_TIME_NONE` if that is none of times, such as the segment of
-  /// bytes of `multifilesrc caps=video/x-raw,…`, or is after ``latestRunningTime``.
+  /// The running time of a time stamp in the present segment; `GST_CLOCK_TIME_NONE` if the segment is not one of times,
+  /// as with `multifilesrc caps=video/x-raw,…`, or the result is after ``latestRunningTime``.
   public func runningTime(of time: GstClockTime) -> GstClockTime {
     let result = unlimitedRunningTime(of: time)
     return result > latestRunningTime ? .max : result
@@ -122,16 +122,16 @@ extension BaseSinkElement {
   }
 }
 
-/// 146 years; a time stamp after that counts as none. The sum of such a time and the base time may not fit into the 63
-/// bits of GstSystemClock, whose wait for it would spin, and not end by a flush or a change of state. GStreamer's live
-/// sources make such time stamps when they read the base time while the state changes.
+/// 146 years; a time stamp after that counts as none. Such a time plus the base time may exceed the 63 bits of
+/// GstSystemClock, whose wait would then spin, and ignore flushes and state changes. GStreamer's live sources make such
+/// time stamps when they read the base time while the state changes.
 public let latestRunningTime = GstClockTime(Int64.max / 2)
 
-/// What an instance has after GstBaseSink's part.
+/// The fields of an instance after GstBaseSink's.
 public struct BaseSinkInstance {
   /// Does the work.
   public let sink: any BaseSinkElement
-  // The base class's own.
+  // The base class's functions.
   fileprivate let chain: GstPadChainFunction?
   fileprivate let chainList: GstPadChainListFunction?
 }
@@ -147,7 +147,7 @@ extension BaseSinkType {
     register(name, derivedFrom: gst_base_sink_get_type(), initClass: initClass, initInstance: initInstance)
   }
 
-  /// Gives a new instance its object, which sees what comes to the pad from now on.
+  /// Gives a new instance its object, which gets the pad's events and buffers from now on.
   public static func begin(_ instance: UnsafeMutableRawPointer?, with sink: any BaseSinkElement) {
     let pad = sink.pad
     attach(
@@ -275,9 +275,9 @@ extension BaseSinkElement {
     if let caps, let reason = rejectionReason(of: caps) { fail(reason) }
   }
 
-  /// Waits until the buffer at hand could be shown or heard, if it is the first one; false if it is not to be. Whether
-  /// it prerolls is looked at without the lock first: who starts the pad or ends a flush has set it before the next
-  /// buffer comes, and who pauses does not wait for the buffer at hand.
+  /// Waits until the buffer at hand could be shown or heard, if it is the first one; false if it is not to be.
+  /// `need_preroll` is read without the lock first: a pad start or the end of a flush has set it before the next buffer
+  /// comes, and a pause does not wait for the buffer at hand.
   fileprivate var mayPreroll: Bool {
     guard cgst_base_sink_needs_preroll(baseSink) != 0 else { return true }
     cgst_base_sink_preroll_lock(baseSink)

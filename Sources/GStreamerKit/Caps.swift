@@ -22,8 +22,8 @@ extension MiniObject where Pointee == GstCaps {
     append(structure)
   }
 
-  /// Caps as `gst_caps_from_string` reads them; nil if the text is none. For constants and tests: what a query builds
-  /// is better appended as structures.
+  /// Caps as `gst_caps_from_string` reads them; nil if the text is none. For constants and tests; queries should append
+  /// structures instead.
   public init?(_ text: String) {
     self.init(owning: gst_caps_from_string(text))
   }
@@ -33,12 +33,12 @@ extension MiniObject where Pointee == GstCaps {
     Caps(owning: gst_pad_get_pad_template_caps(pad)) ?? Caps()
   }
 
-  /// What flows through a pad; nil before the first CAPS event.
+  /// The present caps of a pad; nil before the first CAPS event.
   public static func current(of pad: UnsafeMutablePointer<GstPad>) -> Caps? {
     Caps(owning: gst_pad_get_current_caps(pad))
   }
 
-  /// What the peer of a pad answers to a CAPS query; ANY without a peer. Call without locks.
+  /// The answer of a pad's peer to a CAPS query; ANY without a peer. Call without locks.
   public static func peerQuery(_ pad: UnsafeMutablePointer<GstPad>) -> Caps? {
     Caps(owning: gst_pad_peer_query_caps(pad, nil))
   }
@@ -65,7 +65,7 @@ extension MiniObject where Pointee == GstCaps {
     Caps(owning: gst_caps_intersect_full(pointer, other.pointer, GST_CAPS_INTERSECT_FIRST)) ?? Caps()
   }
 
-  /// Appends a structure, whatever is there already.
+  /// Appends a structure, even if the caps cover it already.
   ///
   /// - Parameter features: of the memory; nil is system memory. They are copied.
   public mutating func append(
@@ -75,7 +75,7 @@ extension MiniObject where Pointee == GstCaps {
     gst_caps_append_structure_full(pointer, structure.take(), features.map { gst_caps_features_copy($0) })
   }
 
-  /// Appends a structure, unless what is there already covers it.
+  /// Appends a structure, unless the caps cover it already.
   ///
   /// - Parameter features: of the memory; nil is system memory. They are copied.
   public mutating func merge(
@@ -86,7 +86,7 @@ extension MiniObject where Pointee == GstCaps {
       gst_caps_merge_structure_full(pointer, structure.take(), features.map { gst_caps_features_copy($0) }) ?? pointer
   }
 
-  /// Appends those structures of `other` that what is there does not cover already.
+  /// Appends those structures of `other` that these caps do not cover already.
   public mutating func merge(_ other: consuming Caps) {
     pointer = gst_caps_merge(pointer, other.take()) ?? pointer
   }
@@ -96,7 +96,7 @@ extension MiniObject where Pointee == GstCaps {
     StructureView(caps: pointer, index)
   }
 
-  /// The features of a structure, to be read or handed to ``append(_:features:)``.
+  /// The features of a structure, to be read or passed to ``append(_:features:)``.
   public borrowing func features(at index: Int) -> OpaquePointer? {
     index >= 0 && index < count ? gst_caps_get_features(pointer, guint(index)) : nil
   }

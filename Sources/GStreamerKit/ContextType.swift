@@ -1,19 +1,19 @@
 /// A Swift object that elements find through GstContext, as those of OpenGL find their display: the first one that
-/// needs it asks the application and the bins around it (NEED_CONTEXT), makes it if there is none, and says so
-/// (HAVE_CONTEXT), by which the bins keep it for others. An application may hand it over to another pipeline:
+/// needs it asks the application and the bins around it (NEED_CONTEXT), makes it if there is none, and announces it
+/// (HAVE_CONTEXT), so that the bins keep it for others. An application may pass it to another pipeline:
 ///
 ///     static let context = ContextType<HeadUnits>("sdl.head-units", boxed: "GstSdlHeadUnits")
 ///     let headUnits = HeadUnits.context.find(for: self) { HeadUnits() }   // in NULL→READY
 public struct ContextType<Object: AnyObject & Sendable>: Sendable {
   private static var field: String { "object" }
 
-  /// As applications see it.
+  /// The context type's name for applications.
   public let name: StaticString
   private let boxedType: GType
 
   /// - Parameters:
   ///   - name: of the context.
-  ///   - boxed: of the type of its field, which is unique in the process.
+  ///   - boxed: the name of its field's GType, unique in the process.
   public init(_ name: StaticString, boxed: StaticString) {
     self.name = name
     boxedType = g_boxed_type_register_static(
@@ -23,7 +23,7 @@ public struct ContextType<Object: AnyObject & Sendable>: Sendable {
         return UnsafeMutableRawPointer(Unmanaged<AnyObject>.fromOpaque(object).retain().toOpaque())
       },
       { object in if let object { Unmanaged<AnyObject>.fromOpaque(object).release() } })
-    // For the log, in which messages are written with all their fields.
+    // For the log, which shows messages with all their fields.
     g_value_register_transform_func(boxedType, cgst_type_string()) { object, text in
       guard let object, let text else { return }
       g_value_set_string(text, "0x\(String(UInt(bitPattern: g_value_get_boxed(object)), radix: 16))")
@@ -40,7 +40,7 @@ public struct ContextType<Object: AnyObject & Sendable>: Sendable {
     return object
   }
 
-  /// What the element was given last.
+  /// The context that the element was given last.
   private func current<Element: GStreamerElement>(of element: Element) -> Object? {
     guard let context = gst_element_get_context(element.gstElement, name.cString) else { return nil }
     defer { gst_context_unref(context) }

@@ -1,12 +1,12 @@
 /// Devices that an application can list (GstDeviceMonitor), and elements for them.
 public struct Device: Sendable {
-  /// For people.
+  /// The name for users.
   public var name: String
   /// Such as `Video/Sink`.
   public var deviceClass: StaticString
   /// The element whose caps the device has.
   public var element: GType
-  /// Where it is, which the element's property `uri` gets.
+  /// The value for the element's property `uri`.
   public var uri: String
 
   /// A device that is there.
@@ -17,7 +17,7 @@ public struct Device: Sendable {
     self.uri = uri
   }
 
-  /// A GstDevice of `type`, without an owner.
+  /// A GstDevice of `type`, with a floating reference.
   ///
   /// It has the URI among its properties, so that it needs no Swift object.
   fileprivate func make(_ type: GType) -> UnsafeMutableRawPointer? {
@@ -41,12 +41,12 @@ public struct Device: Sendable {
     return UnsafeMutableRawPointer(device)
   }
 
-  /// What `probe` of a provider returns: a list of GstDevice of `type`.
+  /// The result of a provider's `probe`: a list of GstDevice of `type`.
   public static func list(_ devices: [Device], of type: GType) -> UnsafeMutablePointer<GList>? {
     devices.reversed().reduce(nil) { list, device in g_list_prepend(list, device.make(type)) }
   }
 
-  /// What `create_element` of a device returns: an element of this factory for its URI.
+  /// The result of a device's `create_element`: an element of this factory for its URI.
   public static func makeElement(
     _ factory: String, for device: UnsafeMutablePointer<GstDevice>?, name: UnsafePointer<CChar>?
   ) -> UnsafeMutablePointer<GstElement>? {
@@ -101,7 +101,7 @@ public struct DeviceList: @unchecked Sendable {
   }
 }
 
-/// A device that a provider has.
+/// A device of a provider.
 ///
 /// `@unchecked Sendable`: the count of its references is atomic.
 public final class ListedDevice: @unchecked Sendable {

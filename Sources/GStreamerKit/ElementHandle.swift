@@ -1,15 +1,15 @@
 import Synchronization
 
-/// What a callback on another thread knows of an element that the application may stop or free at any time: a weak
-/// handle. A run gets one for its callbacks and ends it when it stops, so that a late callback finds nothing:
+/// A weak handle for callbacks on other threads, of an element that the application may stop or free at any time. A run
+/// gets one for its callbacks and ends it when it stops, so that a late callback finds nothing:
 ///
 ///     let handle = ElementHandle(self)
 ///     server.onEvent = { event in handle.withReference { $0.receive(event) } }
 ///     …
 ///     handle.end()   // in stop
 ///
-/// The reference is taken under the same lock under which the element was found alive, and given back without a lock:
-/// it may be the last one.
+/// The reference is taken under the same lock under which the element was found alive, and released without a lock: it
+/// may be the last one.
 public final class ElementHandle<Element>: Sendable {
   // Called only with a reference to the GstElement, which keeps the Swift object until it is finalized.
   private let element: @Sendable () -> Element

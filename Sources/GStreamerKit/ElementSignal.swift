@@ -1,4 +1,4 @@
-/// A signal with which an element hands another one to the application.
+/// A signal with which an element passes another element to the application.
 ///
 ///     static let encoderSetup = ElementSignal("encoder-setup")
 ///     encoderSetup.install(on: sinkClass)   // in class_init

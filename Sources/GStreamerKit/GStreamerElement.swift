@@ -18,7 +18,7 @@ extension GStreamerElement {
   /// Whether the element is in PAUSED or PLAYING, or on its way down from there.
   public var isRunning: Bool { cgst_element_state(gstElement).rawValue > GST_STATE_READY.rawValue }
 
-  /// The same, or on its way to PAUSED or PLAYING: a sink stays in READY until its first frame has come.
+  /// The same, or on its way to PAUSED or PLAYING: a sink stays in READY until its first frame.
   public var isRunningOrStarting: Bool {
     isRunning || cgst_element_pending_state(gstElement).rawValue > GST_STATE_READY.rawValue
   }
@@ -27,7 +27,7 @@ extension GStreamerElement {
   public var hasBus: Bool { ObjectReference(owning: gst_element_get_bus(gstElement)) != nil }
 
   /// Whether messages reach an application: the outermost bin has a bus. playbin takes its sinks to READY before they
-  /// belong to the pipeline, and what they post then is lost.
+  /// belong to the pipeline, and their messages are then lost.
   public var hasListener: Bool {
     let pipeline = Self.outermostBin(of: gstElement)
     return ObjectReference(owning: gst_element_get_bus(pipeline.pointer.cast())) != nil
@@ -39,9 +39,9 @@ extension GStreamerElement {
     cgst_element_target(Self.outermostBin(of: gstElement).pointer.cast()) == GST_STATE_READY
   }
 
-  /// Whether what asks the element in READY may be about to choose by the answer: its pipeline is starting, or it
-  /// belongs to none yet, as when playbin asks the sink that an application has given it. An application that links
-  /// elements in READY chooses nothing.
+  /// Whether the sender of a query in READY may choose a format by the answer: the pipeline is starting, or there is
+  /// none yet, as when playbin asks the sink that an application has set. An application that links elements in READY
+  /// chooses nothing.
   public var mayBeStarting: Bool {
     let pipeline = Self.outermostBin(of: gstElement)
     return pipeline.pointer == UnsafeMutableRawPointer(gstElement).assumingMemoryBound(to: GstObject.self)
@@ -80,7 +80,7 @@ extension GStreamerElement {
     error.post(as: GST_MESSAGE_ERROR, from: gstElement, file: file, function: function, line: line)
   }
 
-  /// Posts a message, which is taken over.
+  /// Posts a message, and takes ownership of it.
   public func post(_ message: UnsafeMutablePointer<GstMessage>?) {
     guard let message else { return }
     gst_element_post_message(gstElement, message)
@@ -97,11 +97,11 @@ extension GStreamerElement {
   }
 }
 
-/// What goes wrong in an element, as GStreamer reports it: domain, code, a sentence for people, and details.
+/// An error as GStreamer reports it: domain, code, a sentence for users, and details.
 public struct ElementError: Error, Sendable {
   public var domain: GQuark
   public var code: Int32
-  /// What happened and what to do.
+  /// What happened, and advice.
   public var text: String
   /// Details for developers.
   public var details: String?

@@ -1,14 +1,13 @@
-/// Owners for what GStreamer counts references of. An owner holds one reference and gives it back when it goes out of
+/// Owners of GStreamer's reference-counted objects. An owner holds one reference and releases it when it goes out of
 /// scope, so that no code path can forget to:
 ///
 ///     guard let caps = Caps.current(of: pad) else { return }   // its reference ends with the scope
 ///     gst_event_new_caps(caps.pointer)                         // lends it
 ///     return caps.take()                                       // hands the reference over to C
 ///
-/// An owner is no larger than its pointer, and neither making nor ending one allocates, so the path of a frame may use
-/// them.
+/// An owner is no larger than its pointer, and neither making nor ending one allocates, so the frame path may use them.
 public struct MiniObject<Pointee>: ~Copyable {
-  /// What is owned; valid as long as the owner is. To be lent, not kept.
+  /// The object; valid as long as its owner. To be lent, not kept.
   public internal(set) var pointer: UnsafeMutablePointer<Pointee>
 
   /// Takes over a reference: that of a C function that transfers full ownership and never returns NULL.
@@ -22,7 +21,7 @@ public struct MiniObject<Pointee>: ~Copyable {
     self.pointer = pointer
   }
 
-  /// Adds a reference to what others own, such as the argument of a virtual method.
+  /// Adds a reference to an object of others, such as the argument of a virtual method.
   public init(retaining pointer: UnsafeMutablePointer<Pointee>) {
     gst_mini_object_ref(miniObject(pointer))
     self.pointer = pointer
@@ -32,7 +31,7 @@ public struct MiniObject<Pointee>: ~Copyable {
     gst_mini_object_unref(miniObject(pointer))
   }
 
-  /// Ends the owner without giving up its reference, which is the caller's from now on.
+  /// Ends the owner, and passes its reference to the caller.
   public consuming func take() -> UnsafeMutablePointer<Pointee> {
     let pointer = self.pointer
     discard self
@@ -57,7 +56,7 @@ public typealias Buffer = MiniObject<GstBuffer>
 
 /// An owner of a GstObject's reference: a pad, a bus, a parent.
 public struct ObjectReference<Pointee>: ~Copyable {
-  /// What is owned; valid as long as the owner is.
+  /// The object; valid as long as its owner.
   public let pointer: UnsafeMutablePointer<Pointee>
 
   /// Takes over a reference, if there is one.

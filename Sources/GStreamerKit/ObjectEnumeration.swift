@@ -1,4 +1,4 @@
-/// A Swift enumeration that is a GObject enumeration too. All that GObject knows of it stands in one place:
+/// A Swift enumeration that is a GObject enumeration too. Everything that GObject knows about it is in one place:
 ///
 ///     extension HMILevel: ObjectEnumeration {
 ///       static let objectType = EnumerationType<HMILevel>("GstSdlHMILevel")
@@ -13,7 +13,7 @@
 public protocol ObjectEnumeration: CaseIterable, Sendable {
   /// The registered type; registered when it is first used.
   static var objectType: EnumerationType<Self> { get }
-  /// What GObject knows of this case.
+  /// GObject's description of this case.
   var row: EnumerationRow { get }
 }
 
@@ -23,7 +23,7 @@ public struct EnumerationRow: Sendable {
   public let number: Int32
   /// As gst-launch writes it.
   public let nick: StaticString
-  /// A sentence for people.
+  /// A sentence for users.
   public let description: StaticString
 
   /// A row of the table.

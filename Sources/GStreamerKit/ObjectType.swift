@@ -1,5 +1,5 @@
-/// A GObject type that is written in Swift: an instance is that of the parent type, with the Swift object that does its
-/// work after the parent's part. The object is made in `instance_init`, and lives until `finalize`.
+/// A GObject type that is written in Swift: an instance consists of the parent's instance and a Swift object that does
+/// the work. The object is made in `instance_init`, and lives until `finalize`.
 ///
 ///     static let type = BaseSinkType.register("GstSdlAudioSink") { sinkClass, _ in
 ///       BaseSinkType.install(on: sinkClass, AudioSink.properties, AudioSink.details)
@@ -63,14 +63,14 @@ public func retainedClass<Class>(_ type: GType) -> UnsafeMutablePointer<Class> {
   g_type_class_ref(type).unsafelyUnwrapped.assumingMemoryBound(to: Class.self)
 }
 
-/// What `gst-inspect` shows of an element before its properties.
+/// The details that `gst-inspect` shows before an element's properties.
 public struct ElementDetails: Sendable {
   let name: StaticString
   let classification: StaticString
   let description: StaticString
   let templates: [PadTemplate]
 
-  /// The one pad that an element always has in a direction, and the caps that it takes at most.
+  /// The template of an always pad of an element.
   public struct PadTemplate: Sendable {
     let name: StaticString
     let direction: GstPadDirection
@@ -88,7 +88,7 @@ public struct ElementDetails: Sendable {
   }
 
   /// - Parameters:
-  ///   - name: for people.
+  ///   - name: for users.
   ///   - classification: such as `Sink/Video/Network`.
   ///   - description: a sentence.
   public init(
@@ -135,7 +135,7 @@ public enum URIHandler {
     return false
   }
 
-  /// A list of schemes that is kept for the life of the process.
+  /// A list of schemes that lives as long as the process.
   public static func schemes(_ schemes: StaticString...) -> UnsafePointer<UnsafePointer<CChar>?> {
     let list = UnsafeMutablePointer<UnsafePointer<CChar>?>.allocate(capacity: schemes.count + 1)
     list.initialize(repeating: nil, count: schemes.count + 1)

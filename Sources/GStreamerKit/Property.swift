@@ -37,7 +37,7 @@ public struct Property<Owner: PropertyOwner>: Sendable {
   }
 }
 
-/// The name of a property, a literal. Those that are notified are worth a constant:
+/// The name of a property, a literal. A constant is useful for properties that are notified:
 ///
 ///     extension PropertyName { static let hmiLevel: PropertyName = "hmi-level" }
 ///     notify(.hmiLevel)
@@ -58,7 +58,7 @@ public enum PropertyAccess: Sendable {
   case readOnly
   /// In NULL and READY.
   case mutableReady
-  /// The same, and never read: for secrets.
+  /// In NULL and READY, and never read: for secrets.
   case writeOnlyReady
   /// Always; the blurb says when a new value takes effect.
   case mutablePlaying
@@ -80,13 +80,13 @@ public struct InvalidPropertyValue: Error, Equatable, CustomStringConvertible {
   /// What is wrong, with the value, and what to write instead.
   public var description: String
 
-  /// For that reason.
+  /// Creates an error with that reason.
   public init(_ description: String) {
     self.description = description
   }
 }
 
-/// What every specification begins and ends with.
+/// The common part of all specifications.
 struct PropertyTexts {
   let name: UnsafePointer<CChar>
   let nick: UnsafePointer<CChar>
@@ -99,7 +99,7 @@ struct PropertyTexts {
 /// C's `class_init`, `set_property` and `get_property` call ``PropertyList/install(on:)``, ``setProperty(_:_:)`` and
 /// ``getProperty(_:_:)``.
 public protocol PropertyOwner: AnyObject, Sendable {
-  /// What the user asks for.
+  /// The settings.
   associatedtype Settings: PropertySettings
   /// The table.
   static var properties: PropertyList<Self> { get }
@@ -114,8 +114,7 @@ public protocol PropertyOwner: AnyObject, Sendable {
   /// Whether values that are refused in NULL and READY are kept for the start even if there is a bus, because the
   /// element does not start with them.
   static var keepsRefusalsUntilStart: Bool { get }
-  /// Reports to the application that the property was not changed, now or when the element starts. Called without
-  /// locks.
+  /// Tells the application that the property was not changed, now or when the element starts. Called without locks.
   func refuse(_ property: PropertyName, id: UInt32, _ reason: String)
 }
 
@@ -161,7 +160,7 @@ public struct PropertyList<Owner: PropertyOwner>: Sendable, ExpressibleByArrayLi
     self.properties = properties
   }
 
-  /// A table of entries that another one has as well, and further ones after them.
+  /// A table of another one's entries, followed by further ones.
   public init(_ common: [Property<Owner>], _ properties: Property<Owner>...) {
     self.properties = common + properties
   }
@@ -192,20 +191,20 @@ extension PropertyOwner where Self: GStreamerElement {
     warn(error)
   }
 
-  /// Warns of what was refused before there was a bus. To be called when the element starts.
+  /// Warns of values that were refused before there was a bus. To be called when the element starts.
   public func postRefusals() {
     for error in settings.takeRefusals() { error.post(as: GST_MESSAGE_WARNING, from: gstElement) }
   }
 }
 
-/// Values that a type of settings begins with: the defaults of its properties stand here and nowhere else.
+/// Settings with initial values, which are the defaults of the properties.
 public protocol PropertySettings: Sendable {
   /// All defaults.
   init()
 }
 
-/// The settings of an element, that is what the user asked for, under a lock; and the reasons of values that were
-/// refused before there was a bus to post them on.
+/// The settings of an element, under a lock; and the reasons of values that were refused before there was a bus to post
+/// them on.
 ///
 ///     let settings = ElementSettings(VideoSinkSettings())
 ///     let timeout = settings.withLock { $0.connectTimeout }
@@ -247,7 +246,7 @@ public final class ElementSettings<Values: PropertySettings>: Sendable {
     }
   }
 
-  /// Keeps why the value of the property with this id was refused, in place of an earlier reason.
+  /// Keeps the reason why a value of the property with this id was refused, in place of an earlier one.
   public func keepRefusal(_ error: ElementError, of id: UInt32) {
     state.withLock { $0.refusals[id] = error }
   }
@@ -256,7 +255,7 @@ public final class ElementSettings<Values: PropertySettings>: Sendable {
   func change(_ id: UInt32, _ change: (inout Values) throws(InvalidPropertyValue) -> Void) throws(InvalidPropertyValue)
   {
     try state.withLock { state throws(InvalidPropertyValue) in
-      // What was refused earlier is replaced by this value.
+      // This value replaces an earlier one that was refused.
       state.refusals[id] = nil
       var changed = state.values
       try change(&changed)

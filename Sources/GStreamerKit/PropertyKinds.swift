@@ -1,8 +1,8 @@
-/// Properties that are written, by the type of their value. The default is what the key path finds in new settings.
+/// Writable properties, by the type of their value. The default is the value at the key path in new settings.
 ///
 /// In all of them `changed` is called after a change, on the thread that made it, without locks.
 extension Property {
-  /// What a property does after a change.
+  /// The action after a change of a property.
   public typealias ChangeHandler = @Sendable (Owner) -> Void
   /// Where a property's value stands in the settings.
   public typealias SettingsPath<Value> = WritableKeyPath<Owner.Settings, Value> & Sendable
@@ -47,7 +47,7 @@ extension Property {
       get: { g_value_set_string($0, $1) }, set: { $0.string })
   }
 
-  /// A text that can only be written, in NULL and READY, so that nothing that shows properties shows it.
+  /// A text that can only be written, in NULL and READY, so that no tool can show it.
   public static func secret(
     _ name: PropertyName, _ path: SettingsPath<String?>, _ nick: StaticString, _ blurb: StaticString
   ) -> Property {
@@ -57,7 +57,7 @@ extension Property {
       get: { value, _ in g_value_set_string(value, nil) }, set: { $0.string })
   }
 
-  /// A text that means something else.
+  /// A text that is parsed into a value of another type.
   ///
   /// - Parameters:
   ///   - parse: makes a value of the text, which is nil for NULL, or throws the reason why it is invalid.
@@ -169,7 +169,7 @@ extension Property {
   /// Rows of whole numbers, empty by default; see ``IntegerRows``.
   ///
   /// - Parameters:
-  ///   - parse: makes a value of the rows, which are nil if the written value is not made of rows of integers.
+  ///   - parse: makes a value of the rows, which are nil if the written value does not consist of rows of integers.
   ///   - rows: the value as it is read.
   public static func integerRows<Value: Sendable>(
     _ name: PropertyName, _ path: SettingsPath<Value>, _ nick: StaticString, _ blurb: StaticString,
@@ -218,7 +218,7 @@ extension Property {
 public protocol FractionConvertible: Sendable {
   /// Numerator and denominator.
   var terms: Structure.FractionTerms { get }
-  /// Nil for a fraction that stands for none, such as 0/1.
+  /// Nil for the fraction that means "none", such as 0/1.
   init?(terms: Structure.FractionTerms)
 }
 
@@ -227,7 +227,7 @@ extension UnsafePointer<GValue> {
   public var string: String? { g_value_get_string(self).map { String(cString: $0) } }
 }
 
-/// Properties that are only read: each has a closure that makes its value, called on the reader's thread without locks.
+/// Read-only properties: each has a closure that makes its value, called on the reader's thread without locks.
 extension Property {
   private init(
     readOnly name: PropertyName, _ nick: StaticString, _ blurb: StaticString,
@@ -320,7 +320,7 @@ extension Property {
   }
 }
 
-// Not as literals in a call, whose copies GObject would keep pointers to.
+// Not literals in a call, because GObject would keep pointers to temporary copies.
 private let elementName: StaticString = "structure"
 private let elementNick: StaticString = "Structure"
 private let elementBlurb: StaticString = "One of them"

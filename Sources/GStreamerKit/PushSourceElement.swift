@@ -10,12 +10,12 @@ public protocol PushSourceElement: GStreamerElement, PropertyOwner {
   /// False after an error.
   func start() -> Bool
   func stop()
-  /// Chooses caps before the first buffer, and when downstream asks for others; false fails. Without it, the caps come
-  /// with the buffers.
+  /// Chooses caps before the first buffer, and when downstream asks for others; false is an error. Without an
+  /// implementation, the caps come with the buffers.
   func negotiate() -> Bool
   /// `unlock` and `unlock_stop`.
   func setFlushing(_ isFlushing: Bool)
-  /// Handles an event from downstream; false if it means nothing here.
+  /// Handles an event from downstream; false if it was not handled.
   func handle(_ event: UnsafeMutablePointer<GstEvent>) -> Bool
   func answer(_ query: UnsafeMutablePointer<GstQuery>) -> Bool
   func create(_ buffer: inout UnsafeMutablePointer<GstBuffer>?) -> GstFlowReturn

@@ -1,4 +1,4 @@
-/// An owner of a GstQuery that is asked here:
+/// An owner of a GstQuery that this element sends:
 ///
 ///     guard let query = Query(custom: Structure("application/x-sdl-…")), query.askPeer(of: pad) else { return }
 ///     let answer = query.structure
@@ -20,20 +20,20 @@ extension MiniObject where Pointee == GstQuery {
     return isLive != 0
   }
 
-  /// Asks what is linked to `pad`; false without an answer. Call without locks.
+  /// Sends the query to the peer of `pad`; false without an answer. Call without locks.
   public borrowing func askPeer(of pad: UnsafeMutablePointer<GstPad>) -> Bool { gst_pad_peer_query(pad, pointer) != 0 }
 
   /// The query's fields with its answer, to be read as long as the query is there.
   public var structure: StructureView? { StructureView(gst_query_get_structure(pointer)) }
 }
 
-/// An owner of a GstEvent that is sent from here:
+/// An owner of a GstEvent that this element sends:
 ///
 ///     Event.reconfigure()?.push(on: pad)
 public typealias Event = MiniObject<GstEvent>
 
 extension MiniObject where Pointee == GstEvent {
-  /// Asks upstream for other caps.
+  /// Asks upstream to negotiate again.
   public static func reconfigure() -> Event? { Event(owning: gst_event_new_reconfigure()) }
 
   /// A custom event.

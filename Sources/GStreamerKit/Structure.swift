@@ -1,5 +1,5 @@
 /// An owner of a GstStructure under construction: a message, the fields of a query, one entry of ``Caps``. It is freed
-/// when it goes out of scope, unless ``take()`` has handed it over.
+/// when it goes out of scope, unless ``take()`` has transferred it.
 ///
 ///     let message = Structure("sdl-resized")
 ///     message.set("width", Int32(800))
@@ -30,7 +30,7 @@ public struct Structure: ~Copyable {
     return pointer
   }
 
-  /// What was set, to be read as long as the structure is there.
+  /// The present fields, to be read as long as the structure exists.
   public var view: StructureView { StructureView(UnsafePointer(pointer)) }
 
   /// Sets a field; nil leaves it out.
@@ -103,7 +103,7 @@ public struct Structure: ~Copyable {
   }
 }
 
-/// Fields as caps have them.
+/// Fields of caps.
 extension Structure {
   /// A numerator and a denominator.
   public typealias FractionTerms = (numerator: Int32, denominator: Int32)
@@ -138,7 +138,7 @@ extension Structure {
     }
   }
 
-  /// Reduces a field to what it has in common with `range`; a field that is not there becomes the range.
+  /// Intersects a field with `range`; a missing field becomes the range.
   ///
   /// - Returns: whether anything is left. If not, the field is as it was.
   public borrowing func restrict(_ field: String, to range: ClosedRange<Int32>) -> Bool {
@@ -159,7 +159,7 @@ extension Structure {
 
 /// A GstStructure that others own, to be read while they keep it: caps, a query, an event.
 public struct StructureView {
-  /// What is read.
+  /// The structure.
   public let pointer: UnsafePointer<GstStructure>
 
   /// Reads `pointer`.
@@ -182,7 +182,7 @@ public struct StructureView {
   /// Its name.
   public var name: String { gst_structure_get_name(pointer).map { String(cString: $0) } ?? "" }
 
-  /// Whether that is its name; cheaper than comparing ``name``.
+  /// Whether this is its name; cheaper than comparing ``name``.
   public func hasName(_ name: String) -> Bool { gst_structure_has_name(pointer, name) != 0 }
 
   /// The names of its fields, in their order.
@@ -250,7 +250,7 @@ public struct StructureView {
     }
   }
 
-  /// A copy to be changed.
+  /// A copy that can be changed.
   public func copy() -> Structure? { Structure(owning: gst_structure_copy(pointer)) }
 }
 

@@ -2,14 +2,14 @@ import CGStreamer
 
 /// The source whose thread pushes through a pad.
 public enum UpstreamSource {
-  /// How often ``isInterrupted(at:)`` is worth asking by a thread that waits.
+  /// How often a waiting thread should call ``isInterrupted(at:)``.
   public static let pollInterval = Duration.milliseconds(100)
 
   /// Whether the GstBaseSrc that pushes through `pad` on its own thread wants this thread back.
   ///
-  /// An application that sends EOS to a pipeline makes the source interrupt what it does and wait for its streaming
-  /// thread (`gst_base_src_send_event`). Downstream hears nothing of that: it shows in the source's buffer pool alone,
-  /// which is active and flushing then (`PrerollTests.sourceIsEnded`).
+  /// When an application sends EOS to a pipeline, the source interrupts itself and waits for its streaming thread
+  /// (`gst_base_src_send_event`). Downstream is not told: the only sign is the source's buffer pool, which is active
+  /// and flushing then (`PrerollTests.sourceIsEnded`).
   public static func isInterrupted(at pad: UnsafeMutablePointer<GstPad>) -> Bool {
     guard let source = thatPushes(through: pad) else { return false }
     defer { gst_object_unref(source) }
@@ -18,7 +18,7 @@ public enum UpstreamSource {
     return gst_buffer_pool_is_active(pool) != 0 && cgst_buffer_pool_is_flushing(pool) != 0
   }
 
-  /// The first element upstream that is not a GstBaseTransform; those push on the thread that pushes to them.
+  /// The first element upstream that is not a GstBaseTransform; transforms push on their upstream's thread.
   private static func thatPushes(
     through pad: UnsafeMutablePointer<GstPad>
   ) -> UnsafeMutablePointer<GstElement>? {
@@ -40,8 +40,8 @@ public enum UpstreamSource {
   }
 }
 
-/// Threads that carry data through a pipeline, as opposed to those of an application. Nothing else tells on whose
-/// behalf a query comes: `LinkingTests.encoderStartsInTheHeadUnitsSize`.
+/// Threads that carry data through a pipeline, as opposed to those of an application. GStreamer does not say whose
+/// query it is: `LinkingTests.encoderStartsInTheHeadUnitsSize`.
 public enum StreamingThread {
   /// Whether the calling thread may be one: neither the process's first, nor one that runs a main loop.
   public static var isCurrent: Bool {

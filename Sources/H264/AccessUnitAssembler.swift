@@ -8,7 +8,7 @@
 public struct AccessUnitAssembler: Sendable {
   private enum Alignment: Sendable {
     case unknown
-    /// Messages end where access units do.
+    /// Ends of messages are ends of access units.
     case aligned
     case anywhere
   }
@@ -69,7 +69,7 @@ public struct AccessUnitAssembler: Sendable {
     return alignment == .aligned ? flush() : nil
   }
 
-  /// The picture that waits for its end, whose end counts as that of a message; nil when there is none.
+  /// The picture that waits for its end; it ends as if a message ended there. Nil when there is none.
   public mutating func flush() -> [UInt8]? {
     guard hasPicture else { return nil }
     if alignment == .unknown { alignment = .aligned }
@@ -98,7 +98,8 @@ public struct AccessUnitAssembler: Sendable {
     }
   }
 
-  /// Where the current access unit ends and the next one begins, if that is there. Every byte is searched once.
+  /// Where the current access unit ends and the next one begins; nil if the next one is not there yet. Every byte is
+  /// searched once.
   private mutating func findEnd() -> Int? {
     var (scanned, hasPicture) = (scanned, hasPicture)
     defer { (self.scanned, self.hasPicture) = (scanned, hasPicture) }
@@ -123,7 +124,7 @@ public struct AccessUnitAssembler: Sendable {
 }
 
 extension AccessUnitAssembler {
-  /// What a message begins with.
+  /// The beginning of a message.
   private enum Beginning {
     case accessUnit
     /// The rest of a NAL unit, or another slice of a picture.

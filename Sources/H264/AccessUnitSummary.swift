@@ -1,4 +1,4 @@
-/// The properties of an access unit that senders and receivers decide by.
+/// The properties of an access unit on which senders and receivers base decisions.
 ///
 /// The scan stops at the first slice: parameter sets stand in front of the picture that they begin, and when one
 /// slice of a picture is an IDR slice all are (H.264, 7.4.1.2.3 and 7.4.1.2.4). Of a large picture only the first

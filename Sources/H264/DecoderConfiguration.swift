@@ -1,5 +1,4 @@
-/// What MP4 files and `codec_data` say of an H.264 stream: the AVCDecoderConfigurationRecord (ISO/IEC 14496-15,
-/// 5.3.3.1).
+/// The AVCDecoderConfigurationRecord of an H.264 stream, in MP4 files and `codec_data` (ISO/IEC 14496-15, 5.3.3.1).
 public struct DecoderConfiguration: Equatable, Sendable {
   /// Why bytes are not a configuration.
   public enum Malformed: Error, Equatable, Sendable {
@@ -17,9 +16,9 @@ public struct DecoderConfiguration: Equatable, Sendable {
   /// NAL units without start codes, at most 255.
   public let pictureParameterSets: [[UInt8]]
 
-  /// Reads a record. What follows the parameter sets is left alone: it repeats what the high profiles' sets say.
+  /// Reads a record. The bytes after the parameter sets are ignored: they repeat fields of the high profiles' sets.
   ///
-  /// What is kept is no larger than the record itself.
+  /// The result is no larger than the record itself.
   public init(_ record: UnsafeRawBufferPointer) throws(Malformed) {
     guard record.count >= Self.headerByteCount else { throw .truncated }
     guard record[0] == 1 else { throw .unsupportedVersion(record[0]) }

@@ -25,8 +25,8 @@ public struct NALUnitType: RawRepresentable, Hashable, Sendable {
   public static let endOfStream = NALUnitType(rawValue: 11)
   public static let fillerData = NALUnitType(rawValue: 12)
 
-  /// Whether RTP can carry a unit of this type: receivers take the types that the standard leaves open for aggregates
-  /// and pieces (RFC 6184, 5.2).
+  /// Whether RTP can carry a unit of this type: RFC 6184 (5.2) uses the types that H.264 leaves open for aggregates and
+  /// fragments.
   var fitsInRTP: Bool { 1...23 ~= rawValue }
 
   /// Whether a unit of this type starts a slice of the primary picture. Partitions B and C only continue one.

@@ -29,7 +29,7 @@ public struct NALUnits: Sequence {
     endsAtSlice = true
   }
 
-  /// Where the delimiter ends with which the access unit begins; nil without one. Nothing after it is read.
+  /// Where the delimiter at the beginning of the access unit ends; nil without one. Nothing after it is read.
   public var delimiterEnd: Int? {
     var cursor = NALUnitCursor(bytes, framing: framing)
     return cursor.advance() == .accessUnitDelimiter ? cursor.range().upperBound : nil
@@ -57,7 +57,7 @@ public struct NALUnits: Sequence {
   }
 }
 
-/// Steps from one NAL unit to the next, and looks for the end of a unit only when asked: of a large picture in a byte
+/// Steps from one NAL unit to the next, and looks for the end of a unit only on demand: of a large picture in a byte
 /// stream only the first bytes are read.
 struct NALUnitCursor {
   private let bytes: UnsafeRawBufferPointer
@@ -103,7 +103,7 @@ struct NALUnitCursor {
     return range
   }
 
-  /// What begins with the present unit and goes on to the end of the access unit.
+  /// The rest of the access unit, from the present unit on.
   var rest: UnsafeRawBufferPointer { UnsafeRawBufferPointer(rebasing: bytes[start...]) }
 }
 

@@ -1,4 +1,4 @@
-/// The place of each picture of a stream in the order in which the pictures are shown (H.264, 8.2.1).
+/// The place of each picture of a stream in output order (H.264, 8.2.1).
 ///
 /// Pass every access unit to ``observe(_:)``, in the order in which they come.
 public struct OutputOrder: Sendable {
@@ -17,7 +17,7 @@ public struct OutputOrder: Sendable {
     case unknown
   }
 
-  /// Enough for what is read of a slice header.
+  /// Enough for the part of a slice header that is read.
   private static let maximumHeaderByteCount = 64
 
   /// `PicOrderCntMsb` and `pic_order_cnt_lsb` of the last reference picture.
@@ -29,7 +29,7 @@ public struct OutputOrder: Sendable {
   private var sequences = ParameterSetStore<SequenceParameterSet>()
   private var pictures = ParameterSetStore<PictureParameterSet>()
   private var reader = PayloadBitReader()
-  /// Nil before the first key frame, and after what is not supported.
+  /// Nil before the first key frame, and after anything that is not supported.
   private var reference: Reference?
 
   /// Creates the state at the start of a stream.

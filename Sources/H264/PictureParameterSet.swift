@@ -17,7 +17,7 @@ struct PictureParameterSet: Equatable, Sendable {
 
   /// Reads a NAL unit, from its header byte, as far as slice headers depend on it. Slice groups are out of range.
   init(nalUnit: some Collection<UInt8>) throws(SequenceParameterSet.Malformed) {
-    // What is read takes less than this.
+    // The part that is read is shorter.
     var reader = PayloadBitReader(payload: nalUnit.dropFirst(), maximumByteCount: 64)
     id = try reader.unsigned("pic_parameter_set_id", in: 0...255)
     sequenceParameterSetID = try reader.unsigned("seq_parameter_set_id", in: 0...31)
@@ -39,7 +39,7 @@ struct PictureParameterSet: Equatable, Sendable {
 
 /// The parameter sets of one kind that a stream has sent, by their identifiers.
 ///
-/// Those that come again, as they do with every key frame, are compared and not parsed.
+/// Repeated sets, as in every key frame, are compared and not parsed.
 struct ParameterSetStore<ParameterSet: Sendable>: Sendable {
   private struct Entry: Sendable {
     let id: Int

@@ -26,7 +26,7 @@ public struct RTPDepacketizer: Sendable {
     }
   }
 
-  /// What is found in the stream.
+  /// An item of the stream.
   public enum Item: Equatable, Sendable {
     case accessUnit(AccessUnit)
     case fault(RTPFault)
@@ -89,7 +89,7 @@ public struct RTPDepacketizer: Sendable {
     if hasLoss, let expected = expectedSequenceNumber {
       items.append(.fault(.lostPackets(expected: expected, got: header.sequenceNumber)))
       unit?.noteLoss()
-      // The sender may have begun anew.
+      // The sender may have started again.
       lastTimestamp = nil
     }
     expectedSequenceNumber = header.sequenceNumber &+ 1
@@ -132,8 +132,7 @@ public enum RTPFault: Equatable, Sendable {
   case packetStructure(sequenceNumber: UInt16)
   /// Packets are missing, or come in another order.
   case lostPackets(expected: UInt16, got: UInt16)
-  /// The payload is of a kind that packetization mode 1 does not have, or of none at all; the type is as in RFC 6184,
-  /// table 1.
+  /// The payload's type (RFC 6184, table 1) does not occur in packetization mode 1, or is undefined.
   case payloadType(UInt8)
   /// There is no payload, or sizes in it do not fit into the packet.
   case payloadStructure(sequenceNumber: UInt16)
@@ -154,9 +153,9 @@ public enum RTPFault: Equatable, Sendable {
 
 /// Cuts a byte stream of RTP packets at the lengths in front of them (RFC 4571), whatever the pieces it arrives in.
 ///
-/// Nothing gets lost inside TCP, so a length that doesn't lead to a packet is the sender's fault; and nothing marks
-/// where the next packet begins. Therefore such a stream is given up: everything after that place is ignored. Between
-/// calls less than one packet is held, if ``next()`` is called until it returns nil.
+/// TCP loses nothing, so a length that does not lead to a packet is the sender's fault, and no marker shows where the
+/// next packet begins. So the rest of such a stream is ignored. Between calls less than one packet is held, if
+/// ``next()`` is called until it returns nil.
 struct RTPStreamReader: Sendable {
   enum Item {
     /// `bytes` is the packet in ``buffer``, until the next call of ``append(_:)``.
@@ -196,7 +195,7 @@ struct RTPStreamReader: Sendable {
         continue
       }
       guard size >= RTPHeader.byteCount else { return giveUp() }
-      // The version is looked at before the packet is complete: a wrong length may be one of 64 KiB.
+      // The version is checked before the packet is complete: a wrong length may be 64 KiB.
       guard start < buffer.count else { return nil }
       guard RTPHeader.isSupportedVersion(buffer[start]) else { return giveUp() }
       guard start + size <= buffer.count, let header = RTPHeader(decoding: buffer.span, at: start) else { return nil }

@@ -1,6 +1,6 @@
 /// The fixed header of an RTP packet (RFC 3550, 5.1).
 public struct RTPHeader: Equatable, Sendable {
-  /// Size of the fixed header; what an extension and contributing sources add is not counted.
+  /// Size of the fixed header, without extension and contributing sources.
   public static let byteCount = 12
 
   /// This packet ends an access unit (RFC 6184, 5.1).

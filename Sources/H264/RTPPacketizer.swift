@@ -1,5 +1,5 @@
 /// Turns access units into RTP packets (RFC 6184, packetization mode 1), each with its length in front (RFC 4571), as
-/// SDL's RTP protocol wants them.
+/// SDL's RTP protocol requires.
 ///
 /// NAL units go as they are, parameter sets and delimiters too, in a packet of their own or in FU-A pieces; nothing is
 /// aggregated. Those whose type RTP can't carry are left out. Payload is never copied: see ``RTPPackets``.
@@ -25,8 +25,8 @@ public struct RTPPacketizer: Sendable {
   /// - Parameters:
   ///   - sequenceNumber: of the first packet.
   ///   - timestamp: of the first access unit.
-  ///   - packetSize: in bytes, brought into ``minimumPacketSize``…``maximumPacketSize``. Over a byte stream packets
-  ///     have no route to fit, so that the default is as large as the framing allows, like that of SDL's libraries.
+  ///   - packetSize: in bytes, clamped to ``minimumPacketSize``…``maximumPacketSize``. A byte stream has no MTU, so the
+  ///     default is as large as the framing allows, as in SDL's libraries.
   public init(
     sequenceNumber: UInt16, timestamp: UInt32, synchronizationSource: UInt32,
     payloadType: UInt8 = defaultPayloadType, packetSize: Int = maximumPacketSize
@@ -58,8 +58,8 @@ public struct RTPPacketizer: Sendable {
   /// head units show pictures as they come.
   /// - Parameters:
   ///   - time: when to show the picture; only differences count. Rounded to 1/90 000 s.
-  ///   - endsAccessUnit: false for the first part of one that lies in two places. The rest, with at least one NAL unit,
-  ///     has to come with the next call, whose `time` is not looked at.
+  ///   - endsAccessUnit: false for the first part of one that lies in two memory blocks. The rest, with at least one
+  ///     NAL unit, has to come with the next call, whose `time` is ignored.
   public mutating func packets(
     of accessUnit: UnsafeRawBufferPointer, framing: NALUnitFraming = .startCodes, at time: Duration,
     endsAccessUnit: Bool = true
@@ -232,7 +232,7 @@ public struct RTPPacket: Equatable, Sendable {
 
   /// Length and RTP header.
   static let minimumPrefixByteCount = 2 + RTPHeader.byteCount
-  /// The most that ``writePrefix(to:)`` writes.
+  /// The most bytes that ``writePrefix(to:)`` writes.
   public static let maximumPrefixByteCount = minimumPrefixByteCount + 2
 
   /// The RTP header.

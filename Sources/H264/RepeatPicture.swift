@@ -64,7 +64,7 @@ public struct RepeatPicture: Sendable {
         try PictureParameterSet(nalUnit: bytes)
       }
     case .accessUnitDelimiter, .supplementalEnhancementInformation, .fillerData: break
-    // The ends of sequences; layers and views, whose pictures refer to each other in other ways.
+    // Ends of sequences, and layers and views, whose pictures refer to each other in other ways.
     default: forget()
     }
   }
@@ -74,7 +74,7 @@ public struct RepeatPicture: Sendable {
     skipped = nil
   }
 
-  /// `rest` is the slice and what follows it in the access unit.
+  /// `rest` is the slice and the rest of the access unit.
   private mutating func observeSlice(_ rest: UnsafeRawBufferPointer, endsSequence: Bool) {
     skipped = nil
     do throws(SequenceParameterSet.Malformed) {
@@ -155,7 +155,7 @@ struct StreamPosition: Sendable {
   /// The picture order count of the last picture and of the last reference picture.
   private var orderCount: Int
   private var referenceOrderCount: Int
-  /// So far there was an unused order count between any two pictures, and no picture is shown before an earlier one.
+  /// So far there was an unused order count between any two pictures, and output order was decoding order.
   private(set) var hasRoomForRepeat: Bool
 
   /// Creates the position of an IDR picture. `hasRoomForRepeat` is kept if the sequence is the same as before.

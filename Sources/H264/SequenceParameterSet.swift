@@ -52,7 +52,7 @@ public struct SequenceParameterSet: Equatable, Sendable {
 
   /// Larger than any valid parameter set; bounds the work for a hostile one.
   private static let maximumByteCount = 8192
-  /// Enough for 16384 pixels, more than level 6.2 allows.
+  /// Enough for a side of 16384 pixels, more than level 6.2 allows.
   private static let maximumMacroblocks = 1024
   private static let profilesWithChromaFormat: Set<UInt8> = [
     44, 83, 86, 100, 110, 118, 122, 128, 134, 135, 138, 139, 244,

@@ -34,8 +34,8 @@ struct SkippedPicture {
     if picture.hasWeightedPrediction { writeUnitWeights(&writer) }
     if picture.hasArithmeticCoding { writer.unsigned(SkipRun.initialisation) }  // cabac_init_idc
     writer.signed(picture.hasArithmeticCoding ? SkipRun.quantiser - picture.initialQuantiser : 0)  // slice_qp_delta
-    // Off where the stream lets one say so. Without a word the filter is on, and leaves macroblocks alone that have
-    // no residual, the same reference and no motion (bS = 0; H.264, 8.7.2.1).
+    // Off where the stream allows the choice. Otherwise the filter is on, and leaves macroblocks alone that have no
+    // residual, the same reference and no motion (bS = 0; H.264, 8.7.2.1).
     if picture.hasDeblockingControl { writer.unsigned(1) }  // disable_deblocking_filter_idc
     if picture.hasArithmeticCoding {
       writer.alignWithOnes()

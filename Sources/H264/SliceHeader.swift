@@ -34,7 +34,7 @@ struct SliceHeader {
       orderCountLSB = 0
     }
     if picture.hasRedundantPictures { _ = try reader.unsigned("redundant_pic_cnt", in: 0...0) }
-    // What follows differs in B slices; they are not repeated in any case.
+    // The rest differs in B slices, which are never repeated.
     guard isReference, !isBidirectional else {
       isShortTermReference = false
       return
@@ -97,7 +97,7 @@ struct SliceHeader {
       case 6:
         _ = try reader.unsigned("long_term_frame_idx")
         isShortTerm = false
-      // Operation 5 starts all numbers anew in the middle of a sequence.
+      // Operation 5 resets all numbers in the middle of a sequence.
       default: throw .outOfRange("memory_management_control_operation")
       }
     }

@@ -1,8 +1,8 @@
 import CSoup
 import SDLLink
 
-/// Sends bytes to a server, and returns its answer. Blocks for ``totalTimeout`` at most, so it is for threads that
-/// nothing waits for.
+/// Sends bytes to a server, and returns its answer. Blocks for ``totalTimeout`` at most, so nothing may wait for its
+/// thread.
 public enum HTTPClient {
   /// Without any byte from the server.
   public static let timeout = Duration.seconds(20)
@@ -57,9 +57,9 @@ public enum HTTPClient {
     return try read(stream, soup, cancellable)
   }
 
-  /// The session's own time-out begins anew with each byte of the server, so a thread waits for the end of the whole.
+  /// The session's own time-out restarts with each byte of the server, so a thread enforces the total time.
   ///
-  /// - Returns: to be set when there is nothing to cancel any more.
+  /// - Returns: the caller sets it when there is nothing to cancel any more.
   private static func cancel(
     _ cancellable: OpaquePointer, after time: Duration, _ soup: CSoupFunctions
   ) throws(HTTPFailure) -> Monitor<Bool> {
@@ -99,7 +99,7 @@ public enum HTTPClient {
   public static func isAllowed(_ url: String) -> Bool {
     guard let colon = url.firstRange(of: "://") else { return false }
     let authority = url[colon.upperBound...].prefix { !"/?#".contains($0) }
-    // What looks like a host may be a name before an @.
+    // The apparent host may be a user name before an @.
     guard !authority.isEmpty, !authority.contains(where: { "@\\".contains($0) }) else { return false }
     switch url[..<colon.lowerBound].lowercased() {
     case "https": return true

@@ -7,7 +7,7 @@ import Synchronization
 /// the length is known.
 final class AudioRecording: Sendable {
   private struct State: Sendable {
-    /// That of the head unit; nil before the first sound.
+    /// The head unit's format; nil before the first sound.
     var format: PCMFormat?
     var byteCount = 0
   }

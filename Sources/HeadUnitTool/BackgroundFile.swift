@@ -2,13 +2,13 @@ import Glibc
 import SDLLink
 
 /// A file or pipe that is written on a thread of its own: no thread that adds to it waits for a slow reader or disk.
-/// What such a reader keeps waiting is bounded.
+/// The bytes that wait for such a reader are bounded.
 final class BackgroundFile: Sendable {
   private struct State: Sendable {
     var waiting: [UInt8] = []
-    /// What is to replace the beginning of the file once all that waits is written.
+    /// Replaces the beginning of the file once all waiting bytes are written.
     var beginning: [UInt8]?
-    /// What was left out since the last addition.
+    /// How many additions were left out since the last one.
     var omittedCount = 0
     var isWriting = false
     var writtenCount = 0
@@ -18,7 +18,7 @@ final class BackgroundFile: Sendable {
     var isDone: Bool { waiting.isEmpty && beginning == nil && !isWriting }
   }
 
-  /// What a pipe takes at once.
+  /// The bytes that a pipe takes at once.
   private static let pieceByteCount = 4096
   /// How long the end of the program waits for a reader that reads nothing.
   private static let longestStandstill = Duration.seconds(1)
@@ -31,7 +31,7 @@ final class BackgroundFile: Sendable {
   /// - Parameters:
   ///   - descriptor: stays open as long as the program runs.
   ///   - name: of the thread.
-  ///   - maximumByteCount: while more wait, additions are left out.
+  ///   - maximumByteCount: while more bytes wait, additions are left out.
   init(_ descriptor: Int32, name: String, maximumByteCount: Int) {
     self.descriptor = descriptor
     self.name = name
@@ -45,18 +45,18 @@ final class BackgroundFile: Sendable {
     }
   }
 
-  /// What became of an addition.
+  /// The result of an addition.
   enum Addition {
-    /// It waits to be written, after so many that were left out.
+    /// It waits to be written; so many were left out before it.
     case added(after: Int)
-    /// It is left out; `isFirst` is whether the one before was not.
+    /// It is left out; `isFirst` says that the one before was not.
     case omitted(isFirst: Bool)
     /// A write has failed since the last addition, with this errno. Nothing more is written.
     case failed(Int32)
   }
 
   /// Adds bytes at the end.
-  /// - Parameter notice: what comes before them, if so many have been left out.
+  /// - Parameter notice: written before them, with the number of additions that were left out.
   func append(_ bytes: [UInt8], notice: (Int) -> [UInt8] = { _ in [] }) -> Addition {
     defer { state.broadcast() }
     return state.withLock { state in
@@ -73,8 +73,8 @@ final class BackgroundFile: Sendable {
     }
   }
 
-  /// Replaces as many bytes at the beginning, once what waits is written. Without effect on a pipe, which has no
-  /// beginning.
+  /// Replaces as many bytes at the beginning, once all waiting bytes are written. Without effect on a pipe, which has
+  /// no beginning.
   func replaceBeginning(_ bytes: [UInt8]) {
     state.withLock { $0.beginning = bytes }
     state.broadcast()

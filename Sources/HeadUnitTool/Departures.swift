@@ -1,6 +1,6 @@
 /// When the program ends by itself (`--app-exits`): connections without an app do not count.
 struct Departures: Sendable {
-  /// Nil for all that have been there.
+  /// How many apps are waited for; nil for all.
   let awaitedCount: Int?
   /// Sessions that are connected, and in which an app was registered.
   private var sessions: Set<UInt8> = []

@@ -50,7 +50,7 @@ struct Options {
   var audioRecording: String?
   var script = HeadUnitScript()
   var leavesWithApp = false
-  /// After so many apps; nil for the last of those that there are.
+  /// After so many apps; nil for the last connected one.
   var awaitedAppCount: Int?
   var takesCommands = false
   var isChecking = true
@@ -175,7 +175,7 @@ struct Options {
     throw Invalid(text: "\(path) is no WAV file with PCM of 8 or 16 bits, or is too long")
   }
 
-  /// Nil for what is neither a format nor "none".
+  /// Nil for a text that is neither a format nor "none".
   private static func pcmFormat(_ text: String) -> PCMFormat?? {
     text == "none" ? .some(nil) : PCMFormat(text: text).map { .some($0) }
   }

@@ -10,7 +10,7 @@ enum OutputLines {
     try file.start()
   }
 
-  /// Adds a line, which is written as it is. Without an output nothing can be told.
+  /// Adds a line, which is written as it is. If the output is gone, there is no way to report that.
   static func append(_ line: String) {
     _ = file.append(Array("\(line)\n".utf8)) { Array("… \($0) lines left out\n".utf8) }
   }
@@ -21,7 +21,7 @@ enum OutputLines {
   }
 }
 
-/// Prints a line, in which nothing that an app has chosen looks like another or reaches the terminal.
+/// Prints a line in which an app's texts can neither fake another line nor control the terminal.
 func printLine(_ line: String) {
   OutputLines.append(line.printable(limit: 4000))
 }

@@ -2,7 +2,7 @@ import Glibc
 import SDLLink
 import Synchronization
 
-/// A file, or a pipe, that grows while an app streams. What is not read from a pipe in time is left out.
+/// A file, or a pipe, that grows while an app streams. Bytes that a pipe's reader does not take in time are left out.
 final class Recording: Sendable {
   /// A minute of video.
   private static let maximumByteCount = 64 << 20

@@ -1,6 +1,6 @@
 import GStreamerKit
 
-// What the entry point, which is written in C, registers when GStreamer loads the plugin.
+// The registrations for the plugin's entry point, which is written in C.
 
 @c(gst_sdl_video_sink_get_type)
 public func videoSinkType() -> GType { VideoSink.type }

@@ -4,7 +4,7 @@ import SDLWire
 import Synchronization
 import TLSEngine
 
-/// A head unit in this process, behind a socket pair; another one for each connection of the app.
+/// A head unit in this process, at the other end of a socket pair; a new one for each connection of the app.
 public final class BuiltInHeadUnit: Transport {
   private struct State: Sendable {
     var server: HeadUnitServer?
@@ -16,7 +16,7 @@ public final class BuiltInHeadUnit: Transport {
   private let clock: TimeSource
   private let state = Mutex(State())
 
-  /// - Parameter tls: that of the app, of which the head unit has the other end; nil for neither.
+  /// - Parameter tls: the app's end, for which the head unit is the other; nil for no TLS.
   public init(_ configuration: HeadUnitConfiguration, tls: TLSContext? = nil, clock: TimeSource = .monotonic) {
     self.tls = tls.flatMap(TLSContext.builtInHeadUnit)
     self.clock = clock
@@ -68,8 +68,8 @@ extension BuiltInHeadUnit: HeadUnitServerObserver {
 }
 
 extension TLSContext {
-  /// The built-in head unit's, which takes any certificate. It has none of its own: as a server it has the app's
-  /// credentials.
+  /// The built-in head unit's end of TLS, which accepts any certificate. It has none of its own: as a server it has the
+  /// app's credentials.
   fileprivate static func builtInHeadUnit(for app: TLSContext) -> TLSContext? {
     switch app.role {
     case .server:

@@ -9,10 +9,10 @@ final class HeadUnitLoop {
   /// Of all apps together.
   static let handshakes = RateLimit(limit: 100, window: .seconds(10))
 
-  /// How long accepting rests when descriptors have run out, or too many have connected, and opening a port that
-  /// another socket has.
+  /// How long accepting pauses when descriptors have run out or too many peers have connected, and between attempts to
+  /// open a port that another socket has.
   private static let acceptPause = Duration.milliseconds(100)
-  /// A connection that has been without a registered app for so long may be closed in favour of another.
+  /// A connection without a registered app for so long may be closed in favour of another.
   private static let minimumRegistrationTime = Duration.seconds(1)
   /// Secondary transports that are accepted beyond one for each app.
   private static let spareSecondaryCount = 2
@@ -24,21 +24,21 @@ final class HeadUnitLoop {
   private let clock: TimeSource
   private var configuration: HeadUnitConfiguration
   private var connections: [ServedConnection] = []
-  /// Of all connections, in the order of their ids' use.
+  /// The apps of all connections, in the order in which their ids were used.
   private var apps: [ServedApp] = []
   private var lastID: UInt8 = 0
-  /// Of apps whose connections have broken, with their phones; the last one at the end.
+  /// The saved state of apps whose connections have broken, with their phones; the last one at the end.
   private var savedApps: [(device: String, app: SavedApp)] = []
   private var conditions = HeadUnitConditions()
   private var screen = HeadUnitScreen()
   private var script: HeadUnitScriptRun
-  /// While it lasts, only operations are taken: no app is read or written, and no session's time goes on.
+  /// While it lasts, only operations are taken: nothing is read from or written to apps, and no session's timers run.
   private var stalledUntil: Duration?
   private var isRefusing = false
   /// For the app that registers next.
   private var answersInAdvance: [HeadUnitBehaviour.VideoStartAnswer] = []
   private var acceptPausedUntil: Duration?
-  /// Each connection is told to the application, and costs more than those who connect.
+  /// Each connection is reported to the application, which costs more than connecting.
   private var accepted = RateLimit(limit: 100, window: .seconds(1))
   private var standstills = StandstillWatch()
   /// What to wait for until ``nextDeadline``.
@@ -59,7 +59,7 @@ final class HeadUnitLoop {
     readBuffer.deallocate()
   }
 
-  /// Returns after the server's stop, or after the end of an adopted connection.
+  /// Returns after the server was stopped, or after the end of an adopted connection.
   func run() {
     if case .connection(let socket) = server.source { serve(socket, peer: "the app in this process") }
     while takeTurn() {
@@ -68,9 +68,9 @@ final class HeadUnitLoop {
     }
   }
 
-  /// Does what is due, and notes in ``descriptors`` what to wait for; false at the end.
+  /// Does all due work, and leaves the descriptors to poll in ``descriptors``; false at the end.
   func takeTurn() -> Bool {
-    // Before the operations are taken, so that those from before the stop are carried out.
+    // Before the operations are taken, so that operations from before the stop are carried out.
     let isStopping = server.isStopRequested
     let now = clock.now
     for operation in server.takeOperations() { apply(operation, now: now) }
@@ -80,7 +80,7 @@ final class HeadUnitLoop {
     }
     if !isStopping { followScript(now: now) }
     for connection in connections {
-      // What has arrived is read before the time goes on: otherwise an app would time out whose bytes are there.
+      // Bytes are read before timers run: otherwise an app could time out although its bytes are there.
       if stalledUntil == nil, connection.holdsInput || connection.isDue(at: now) {
         read(connection)
         for app in connection.apps { app.secondary?.read(into: readBuffer) }
@@ -115,7 +115,7 @@ final class HeadUnitLoop {
 // MARK: Events of the apps
 
 extension HeadUnitLoop {
-  /// The connection of the app has broken; it may go on where it was.
+  /// The connection of the app has broken; the app may resume.
   func keep(_ saved: SavedApp, of app: ServedApp) {
     let device = String(app.connection.device)
     savedApps.removeAll { $0.device == device && $0.app.id == saved.id }
@@ -172,7 +172,7 @@ extension HeadUnitLoop {
     nextDeadline = deadlines.compactMap(\.self).min()
   }
 
-  /// Takes what poll(2) has found of ``descriptors``.
+  /// Handles the result of poll(2) for ``descriptors``.
   func handleDescriptors() {
     let now = clock.now
     let awaited = stalledUntil == nil ? connections.compactMap(\.nextDeadline).min() : nil
@@ -180,7 +180,7 @@ extension HeadUnitLoop {
       for connection in connections { connection.noteStandstill(since: start, now: now) }
     }
     if descriptors[0].revents != 0 {
-      // Operations from before the apps sent more are carried out before that is read.
+      // Earlier operations are carried out before new bytes of apps are read.
       server.wakeUp.clear()
       return
     }
@@ -204,7 +204,7 @@ extension HeadUnitLoop {
     return port.descriptor
   }
 
-  /// A transport has connected to an app, or tells how it stands.
+  /// A transport has connected to an app, or reports its status.
   private func receive(_ event: TransportEvent, now: Duration) {
     guard case .connected(let connection) = event else { return server.report(.transport(event)) }
     guard hasRoom(for: .primary) || makeRoom(for: .primary, now: now) else {
@@ -227,7 +227,7 @@ extension HeadUnitLoop {
     serve(socket, peer: peer, role)
   }
 
-  /// Whether a connection that waits at a port is looked at now.
+  /// Whether a connection that waits at a port is accepted now.
   private var canAccept: Bool {
     acceptPausedUntil == nil && stalledUntil == nil
   }
@@ -251,7 +251,7 @@ extension HeadUnitLoop {
     return true
   }
 
-  /// Reads some, and then bounds the memory that messages without an end take.
+  /// Reads some, and then bounds the memory of incomplete messages.
   private func read(_ connection: ServedConnection) {
     connection.read(into: readBuffer)
     while apps.reduce(0, { $0 + $1.session.incompleteByteCount }) > server.admission.maximumIncompleteByteCount {
@@ -321,8 +321,7 @@ extension HeadUnitLoop {
     return port.descriptor
   }
 
-  /// Offers a secondary transport at this port, at any other that is free if it is 0, or at the one that there is if it
-  /// is nil.
+  /// Offers a secondary transport at this port; 0 takes any free port, nil the present one.
   private func serveSecondary(port: UInt16?, now: Duration) {
     do throws(LinkError) {
       let former = server.secondaryListener
@@ -342,13 +341,13 @@ extension HeadUnitLoop {
       let address = servedTransport(for: app)
       app.perform { session in
         let update = session.setServedTransport(address, now: now)
-        // Each change is told once.
+        // Each change is reported once.
         return update.isEmpty ? session.change(change, now: now) : update
       }
     }
   }
 
-  /// Where this app reaches the port: at the address of its primary transport, which it has reached before.
+  /// The address at which this app reaches the port: the one of its primary transport.
   private func servedTransport(for app: ServedApp) -> TransportEventUpdate? {
     guard let port = server.secondaryListener else { return nil }
     let host =
@@ -377,7 +376,7 @@ extension HeadUnitLoop {
   }
 }
 
-// MARK: Operations that other threads and the script ask for
+// MARK: Operations requested by other threads and the script
 
 extension HeadUnitLoop {
   private func apply(_ operation: HeadUnitServer.Operation, now: Duration) {
@@ -391,7 +390,7 @@ extension HeadUnitLoop {
       }
     case .disconnect(let recipient):
       for app in recipients(recipient) {
-        // What earlier operations have made it send.
+        // Data that earlier operations made it send.
         if stalledUntil == nil { app.connection.write() }
         app.connection.end(nil)
       }
@@ -453,7 +452,7 @@ extension HeadUnitLoop {
     }
   }
 
-  /// Carries out what is due by now, unless the head unit hangs.
+  /// Carries out the due steps of the script, unless the head unit is stalled.
   private func followScript(now: Duration) {
     while stalledUntil == nil, let due = script.takeDue(at: now) {
       var recipient = due.app.map { HeadUnitServer.Recipient.app($0) } ?? .appOnScreen
@@ -469,15 +468,14 @@ extension HeadUnitLoop {
     if script.takeDropping() { server.report(.stepsDropped) }
   }
 
-  // MARK: What the apps of a head unit mean for each other
+  // MARK: Effects of the apps on each other
 
-  /// Called after every change of a session that may concern other apps, also for those that it causes itself, until
-  /// there is none.
+  /// Called after every change of a session that may concern other apps, including changes that this function makes.
   func settleScreen() {
     let connected = apps.filter { !$0.connection.isOver }
     let now = clock.now
     for app in connected {
-      // Looked at anew for each, because the one before may just have been opened.
+      // Looked up again for each, because the one before may just have been opened.
       let summaries = connected.compactMap(\.session.summary)
       let samePhone = connected.filter { $0 !== app && $0.connection.device == app.connection.device }
       let identities = samePhone.compactMap(\.session.identity)

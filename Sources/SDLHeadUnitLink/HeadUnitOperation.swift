@@ -3,7 +3,7 @@ import SDLLink
 import SDLMessages
 
 extension HeadUnitServer {
-  /// What other threads ask of the server's thread.
+  /// A request of other threads to the server's thread.
   enum Operation: Sendable {
     case control(Recipient, @Sendable (inout HeadUnitSession, Duration) -> [HeadUnitSession.Action])
     case read(id: UInt8, Bool)
@@ -15,7 +15,7 @@ extension HeadUnitServer {
     case stall(Duration)
     case refuseConnections(Bool)
     case configure(HeadUnitConfiguration)
-    /// At the port that there is if nil is given.
+    /// At the present port if nil is given.
     case serveSecondary(port: UInt16?)
     case transport(TransportEvent)
     case disconnectSecondary(Recipient)
@@ -25,16 +25,16 @@ extension HeadUnitServer {
   public enum Recipient: Sendable {
     /// Ignored when it is not connected.
     case app(UInt8)
-    /// The one that was brought there last, if it is still registered; otherwise the first that is.
+    /// The app that was opened last, if it is still registered; otherwise the first one that is.
     case appOnScreen
-    /// The one that shows what takes the input in front of the screen, else the one on the screen.
+    /// The app whose overlay takes the input, else the one on the screen.
     case appInFront(DriverInput)
     case everyApp
   }
 }
 
 extension HeadUnitServer.Operation {
-  /// Nil for a command that is none to a head unit. `recipient` gets what concerns one app and names none.
+  /// Nil for a command that is not for a head unit. `recipient` gets commands for one app that name none.
   init?(_ command: HeadUnitCommand, for recipient: HeadUnitServer.Recipient) {
     switch command {
     case .level(let level, let state):
@@ -75,7 +75,8 @@ extension HeadUnitServer.Operation {
     }
   }
 
-  /// Without which nothing would be done; nil for what concerns the head unit, or can wait for an app.
+  /// The recipient without which the operation does nothing; nil for operations on the head unit, or that can wait for
+  /// an app.
   var requiredRecipient: HeadUnitServer.Recipient? {
     switch self {
     case .control(let recipient, _), .disconnect(let recipient), .disconnectSecondary(let recipient),
@@ -87,7 +88,7 @@ extension HeadUnitServer.Operation {
     }
   }
 
-  /// Tells an app of a change, and of nothing else.
+  /// Sends an update of the capability with this change only.
   private static func update(
     _ recipient: HeadUnitServer.Recipient, _ change: (inout VideoStreamingCapability) -> Void
   ) -> Self {

@@ -9,7 +9,7 @@ public enum HeadUnitScriptFile {
     case unreadable(path: String, errno: Int32)
     case malformed(path: String, HeadUnitScript.Malformed)
 
-    /// One line for people, with the path.
+    /// One line for users, with the path.
     public var description: String {
       switch self {
       case .unreadable(let path, ESPIPE): "\(path) can't be read: it is no regular file"
@@ -21,7 +21,7 @@ public enum HeadUnitScriptFile {
 
   /// Reads the file at once.
   public static func read(_ path: String) throws(Failure) -> HeadUnitScript {
-    // A byte more than allowed, so that a file that is too long shows as such.
+    // One byte more than allowed, to detect a file that is too long.
     let bytes = try bytes(of: path, atMost: HeadUnitScript.maximumByteCount + 1)
     do throws(HeadUnitScript.Malformed) {
       return try HeadUnitScript(bytes)

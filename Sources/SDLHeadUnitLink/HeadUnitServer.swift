@@ -12,16 +12,16 @@ import TLSEngine
 /// Like ``AppConnection``: the thread keeps the server alive, the observer is held weakly, and the owner must
 /// ``stop()`` it.
 public final class HeadUnitServer: Sendable {
-  /// Where connections come from.
+  /// The origin of connections.
   enum Source: Sendable {
     case listener(ListeningPort)
-    /// One connection that stands already; the server ends with it.
+    /// One established connection; the server ends with it.
     case connection(Socket)
     /// It is started and stopped by the server.
     case transport(any Transport)
   }
 
-  /// Of the first connections; ``configure(_:)`` gives later ones another.
+  /// The configuration of the first connections; ``configure(_:)`` replaces it for later ones.
   let configuration: HeadUnitConfiguration
   let admission: Admission
   let script: HeadUnitScript
@@ -34,14 +34,14 @@ public final class HeadUnitServer: Sendable {
   let makeSocket: SocketMaker
   let source: Source
   let wakeUp = WakeUp()
-  /// Where secondary transports are taken; nil until the first is offered.
+  /// The port of secondary transports; nil until the first is offered.
   private let secondary = Mutex<ListeningPort?>(nil)
   private let operations = Mutex<[Operation]>([])
   private let isStopped = Atomic(false)
   private let thread = WorkerThread(name: "sdl-head-unit")
   private weak let observer: (any HeadUnitServerObserver)?
 
-  /// Which connections are accepted. The initial values are more than tests need.
+  /// Which connections are accepted. The defaults are more than tests need.
   public struct Admission: Sendable {
     /// Connections at once; 255 in any case. More are closed at once, unless one that has been without a registered app
     /// for a second can be closed instead.
@@ -57,10 +57,10 @@ public final class HeadUnitServer: Sendable {
     /// (``HeadUnitBehaviour/SecondaryTransportOffer/served``); 0 takes any that is free.
     public var secondaryPort: UInt16 = 0
 
-    /// What every head unit of this project accepts.
+    /// The limits of every head unit in this project.
     public init() {}
 
-    /// The only connection that there is keeps no app out.
+    /// The limits of a single adopted connection: it has no time limit, because it can't keep another app out.
     fileprivate static var adopted: Admission {
       var admission = Admission()
       admission.registrationTime = nil
@@ -104,7 +104,7 @@ public final class HeadUnitServer: Sendable {
       clock: clock, observer: observer)
   }
 
-  /// Of its own only a simulation uses this, which has sockets and channels of its own.
+  /// Called directly only by a simulation, which has sockets and channels of its own.
   init(
     configuration: HeadUnitConfiguration, source: Source, admission: Admission, script: HeadUnitScript,
     messageTrace: (any MessageTrace)?, makeSecureChannel: SecureChannelFactory?, clock: TimeSource,
@@ -172,8 +172,8 @@ public final class HeadUnitServer: Sendable {
     }
   }
 
-  /// Closes all connections, once what earlier calls make it send has been offered to the kernel. Returns at once,
-  /// and with the port free for another server.
+  /// Closes all connections, once the data of earlier calls has been offered to the kernel. Returns at once, and with
+  /// the port free for another server.
   public func stop() {
     isStopped.store(true, ordering: .releasing)
     if case .listener(let port) = source { port.shutDown() }
@@ -217,31 +217,31 @@ extension HeadUnitServer {
     submit(.control(recipient, input))
   }
 
-  /// What apps get that connect from now on, except for the behaviour, which commands change.
+  /// The configuration of later connections, except for the behaviour, which commands change.
   public func configure(_ configuration: HeadUnitConfiguration) {
     submit(.configure(configuration))
   }
 
-  /// Something becomes different for all apps, also for those that connect later.
+  /// Changes a condition for all apps, also for those that connect later.
   public func setCondition(_ change: HeadUnitConditions.Change) {
     submit(.setCondition(change))
   }
 
-  /// Off lets the connection fill up, as a head unit does that hangs.
+  /// Off lets the connection fill up, like a head unit that hangs.
   public func setReading(_ isReading: Bool, for id: UInt8) {
     submit(.read(id: id, isReading))
   }
 
-  /// Carries a command out, on the server's thread. Without a recipient nothing happens, except that an answer which is
-  /// given once waits for the next app; ``HeadUnitCommand/help`` is the caller's business.
+  /// Carries a command out, on the server's thread. Without a recipient nothing happens, except that a one-time answer
+  /// waits for the next app; ``HeadUnitCommand/help`` is left to the caller.
   public func perform(_ command: HeadUnitCommand) {
     if let operation = Operation(command, for: .appOnScreen) { submit(operation) }
   }
 }
 
 extension TLSContext {
-  /// Makes a channel for each handshake of the apps of a head unit. Each costs some milliseconds of computing, and an
-  /// app that makes too many can connect anew each time.
+  /// Makes a channel for each handshake of the apps of a head unit. Each takes some milliseconds of processor time, and
+  /// an app that has made too many can connect again.
   func makeChannel(within limit: RateLimit, clock: TimeSource) -> SecureChannelFactory {
     let limit = Monitor(limit)
     return { () throws(SecureChannelFailure) in

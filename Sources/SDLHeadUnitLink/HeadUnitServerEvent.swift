@@ -6,9 +6,10 @@ import SDLWire
 public enum HeadUnitServerEvent: Sendable {
   /// An app's connection, or a further session on one.
   case connected(id: UInt8, peer: String)
-  /// There were as many connections as may be, so this one was closed at once.
+  /// There were as many connections as allowed, so this one was closed at once.
   case refused(peer: String)
-  /// RegisterSecondaryTransport that no session takes; the connection is closed. Others are events of their sessions.
+  /// A RegisterSecondaryTransport that belongs to no session; the connection is closed. Others are events of their
+  /// sessions.
   case secondaryTransportRefused(peer: String, HeadUnitSession.SecondaryRefusal)
   /// The port for secondary transports can't be opened, so that none is offered.
   case secondaryPortFailed(LinkError)
@@ -20,7 +21,7 @@ public enum HeadUnitServerEvent: Sendable {
   case stepExecuted(HeadUnitScript.Step, id: UInt8?)
   /// A step did nothing, because this app has gone; nil when there was no app for it.
   case stepSkipped(HeadUnitScript.Step, id: UInt8?)
-  /// How the transport stands that brings the connections, or why it has failed; never a connection, which is an event
+  /// The status of the transport that brings connections, or why it has failed; never a connection, which is an event
   /// of its own.
   case transport(TransportEvent)
   /// Steps of the script are dropped from now on, because ``HeadUnitScriptRun/maximumWaitingCount`` wait. Reported
@@ -37,7 +38,7 @@ public protocol HeadUnitServerObserver: AnyObject, Sendable {
 }
 
 extension HeadUnitServerEvent {
-  /// The session that it is about, if it is about one.
+  /// The session of the event, if there is one.
   public var sessionID: UInt8? {
     switch self {
     case .connected(let id, _), .session(let id, _), .disconnected(let id, _, _): id
@@ -46,7 +47,7 @@ extension HeadUnitServerEvent {
     }
   }
 
-  /// What happened, as a line of a log for people, without the session; nil for what is not logged.
+  /// A line for the log, without the session; nil for events that are not logged.
   public var text: String? {
     switch self {
     case .connected(_, let peer): "connected \(peer)".printable()

@@ -4,7 +4,7 @@ import SDLWire
 
 /// One app of a ``HeadUnitServer``: a session on a connection that it may share. Lives on the server's thread.
 final class ServedApp {
-  /// Of its session.
+  /// The id of its session.
   let id: UInt8
   unowned let connection: ServedConnection
   private unowned let loop: HeadUnitLoop
@@ -30,7 +30,7 @@ final class ServedApp {
   /// Whether a deadline of the session has passed.
   func isDue(at now: Duration) -> Bool { session.nextDeadline.map { $0 <= now } ?? false }
 
-  /// Gives the session an input and executes what comes of it.
+  /// Gives the session an input and executes its actions.
   func perform(_ input: (inout HeadUnitSession) -> [HeadUnitSession.Action]) {
     guard !connection.isOver else { return }
     let former = session.summary

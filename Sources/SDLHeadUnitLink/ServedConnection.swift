@@ -6,18 +6,18 @@ import SDLWire
 /// One transport to a ``HeadUnitServer``, with one app in each of its sessions; lives on the server's thread.
 ///
 /// It has one session from the start. An app that starts the RPC service without naming a session gets another, as from
-/// SDL Core; a session that has ended is used again. One that was accepted on the port for secondary transports has no
+/// SDL Core; a session that has ended is used again. A connection from the port for secondary transports has no
 /// session, but may become the second transport of one.
 final class ServedConnection {
-  /// For the last frames of a session that is over.
+  /// How long the last frames of an ended session may take.
   static let closeTimeout = Duration.seconds(1)
 
-  /// Of a secondary connection, until RegisterSecondaryTransport is acknowledged.
+  /// How long a secondary connection may take until RegisterSecondaryTransport is acknowledged.
   private static let secondaryRegistrationTime = Duration.seconds(10)
 
   let connectTime: Duration
   let role: Role
-  /// The phone, or computer, that the apps run on: its address without the port, or what the transport calls it.
+  /// The phone, or computer, that the apps run on: its address without the port, or its name for the transport.
   let device: String
   /// The app whose secondary transport this is.
   private var secondaryApp: ServedApp?
@@ -34,15 +34,15 @@ final class ServedConnection {
   private let clock: TimeSource
   private unowned let loop: HeadUnitLoop
   private var reader: FrameReader
-  /// Read, but not taken by a session, because the head unit began to hang; poll(2) knows nothing of them. No more than
-  /// one read's.
+  /// Bytes that were read but not handled, because the head unit began to hang; poll(2) does not see them. At most one
+  /// read's.
   private var heldItems: [FrameDecoder.Item] = []
   private var outgoing = ControlFrameBuffer()
   private var closeDeadline: Duration?
   /// Until when an app has to be registered; nil while one is.
   private var registrationDeadline: Duration?
 
-  /// Which port it came from.
+  /// The port that it came from.
   enum Role {
     case primary
     case secondary
@@ -66,7 +66,7 @@ final class ServedConnection {
   /// Address of the other end.
   var peer: String { reader.peer }
 
-  /// Of the socket; nil if it has none that is an IP address.
+  /// The local IP address of the socket; nil if it has none.
   var localAddress: SocketAddress? {
     socket.ownAddress.flatMap { $0.isIP ? $0 : nil }
   }
@@ -85,7 +85,7 @@ final class ServedConnection {
   /// Whether ``read(into:)`` has something to do, whatever poll(2) says.
   var holdsInput: Bool { !heldItems.isEmpty }
 
-  /// What to poll for. A connection that waits for nothing is left out, because poll(2) would report its hang-up again
+  /// What to poll for. A connection that waits for no event is left out, because poll(2) would report its hang-up again
   /// and again.
   var pollDescriptor: pollfd {
     let events = (isReading ? POLLIN : 0) | (!outgoing.isEmpty ? POLLOUT : 0)
@@ -133,7 +133,7 @@ final class ServedConnection {
     registrationDeadline = hasRegisteredApp ? nil : deadline
   }
 
-  /// Does what is due.
+  /// Does all due work of the connection.
   func advance(now: Duration) {
     for app in apps where app.isDue(at: now) {
       app.perform { $0.advance(to: now) }
@@ -142,7 +142,7 @@ final class ServedConnection {
     if let deadline = [closeDeadline, registrationDeadline].compactMap(\.self).min(), deadline <= now { end(nil) }
   }
 
-  /// Ends the connection; nil when this side wants it.
+  /// Ends the connection; nil when this side ends it.
   func end(_ error: LinkError?) {
     guard !isOver else { return }
     isOver = true
@@ -192,7 +192,7 @@ extension ServedConnection {
   }
 }
 
-// MARK: What comes, and for whom it is
+// MARK: Input, and the session that it belongs to
 
 extension ServedConnection {
   /// Reads some, so that each connection gets its turn.
@@ -203,7 +203,7 @@ extension ServedConnection {
       case .bytes(let count):
         while !isOver, let item = reader.next() {
           guard take(item) else {
-            // The buffer is all connections'.
+            // All connections share the buffer.
             while let item = reader.next() { heldItems.append(item) }
             return
           }
@@ -219,7 +219,7 @@ extension ServedConnection {
     }
   }
 
-  /// False when nothing more may be taken.
+  /// False when no more input may be handled.
   private func take(_ item: FrameDecoder.Item) -> Bool {
     if role == .secondary {
       takeOnSecondary(item)
@@ -237,7 +237,7 @@ extension ServedConnection {
     return loop.appDidTakeInput()
   }
 
-  /// The session that an item belongs to; the first reports what belongs to none.
+  /// The session of an item; the first session for an item of none.
   private func recipient(of item: FrameDecoder.Item) -> ServedApp? {
     guard apps.count > 1, case .frame(let frame) = item else { return apps.first }
     let app =
@@ -245,7 +245,7 @@ extension ServedConnection {
     return app ?? apps.first
   }
 
-  /// False when nothing more may be taken.
+  /// False when no more input may be handled.
   private func takeHeldItems() -> Bool {
     guard !heldItems.isEmpty else { return true }
     let items = heldItems
@@ -263,7 +263,7 @@ extension ServedConnection {
 // MARK: A connection from the port for secondary transports
 
 extension ServedConnection {
-  /// The first frame has to be RegisterSecondaryTransport; the rest is for the session that it names.
+  /// The first frame has to be RegisterSecondaryTransport; later ones go to the session that it names.
   private func takeOnSecondary(_ item: FrameDecoder.Item) {
     if let app = secondaryApp { return app.receive(item, on: .secondary, now: clock.now) }
     guard closeDeadline == nil else { return }
@@ -287,19 +287,19 @@ extension ServedConnection {
     registrationDeadline = nil
   }
 
-  /// If the peer has closed it, takes what it has sent before, and the end.
+  /// If the peer has closed it, handles the rest of its bytes, and the end.
   ///
-  /// An app that goes over to another connection may have done so before this one has been read. What it sends there
-  /// would otherwise come too early.
+  /// An app may close this connection and continue on another before this one has been read; its frames there would
+  /// otherwise be handled too early.
   func readToEnd() {
     guard isReading, socket.isClosedByPeer else { return }
-    // The common buffer may be in use. What is read is bounded by what the kernel holds, as the peer sends no more.
+    // The common buffer may be in use. The kernel's buffer bounds the rest, as the peer sends no more.
     withUnsafeTemporaryAllocation(byteCount: FrameReader.readSize, alignment: 8) { buffer in
       while !isOver, heldItems.isEmpty { read(into: buffer) }
     }
   }
 
-  /// The session does not want it any more.
+  /// The session does not use it any more.
   func detach() {
     secondaryApp = nil
     closeAfterWriting()

@@ -1,11 +1,11 @@
-/// Notices that the machine stood still, or had no time for the thread. That is no fault of the apps, which it may have
-/// kept waiting too.
+/// Notices that the machine stood still, or had no time for this thread: it may have kept the apps waiting too, which
+/// are not to blame.
 struct StandstillWatch {
-  /// From when on a late wake-up counts.
+  /// How late a wake-up must be to count.
   private static let noticeableDelay = Duration.milliseconds(5)
   /// How long before a missed deadline a standstill may have begun, and how long the apps may take to recover from it.
   private static let longestRecovery = Duration.milliseconds(500)
-  /// So that a machine that is always late still sees an app that is gone.
+  /// The shortest time between two standstills, so that a machine that is always late still notices a lost app.
   private static let pause = longestRecovery * 2
 
   private var last: Duration?

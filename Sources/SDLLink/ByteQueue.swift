@@ -1,6 +1,6 @@
 /// Bytes on their way to a socket, in order.
 package struct ByteQueue {
-  /// Written bytes that are kept before the rest is moved to the front.
+  /// So many written bytes are kept before the rest is moved to the front.
   private static let maximumOffset = 64 << 10
 
   private var bytes: [UInt8] = []

@@ -1,7 +1,7 @@
 import Glibc
 import SDLWire
 
-/// What waits to be written before any frame of video or audio that has not begun.
+/// A message that is written before the next frame of video or audio.
 package enum ControlMessage {
   /// Whole frames as they are.
   case frames([UInt8])
@@ -17,12 +17,12 @@ package enum ControlMessage {
 
 /// Control frames and RPCs on their way out: in order, and never dropped.
 package struct ControlFrameBuffer {
-  /// In bytes. More than this waits only for a peer that has stopped reading.
+  /// In bytes; only a peer that has stopped reading keeps more waiting.
   package static let maximumByteCount = 4 << 20
 
   private var queue = ByteQueue()
-  /// After the queue, from the first message on that is not encrypted yet: TLS numbers its records, and what is
-  /// encrypted has to be written before media that are encrypted later.
+  /// Messages after the queue, from the first one that is not encrypted yet: TLS numbers its records, so an encrypted
+  /// message has to be written before media that are encrypted later.
   private var waiting: [ControlMessage] = []
   private var waitingByteCount = 0
 
@@ -40,7 +40,7 @@ package struct ControlFrameBuffer {
     try append(.frames(frames), peer: peer)
   }
 
-  /// As ``append(_:peer:)``, for what may have to be encrypted.
+  /// As ``append(_:peer:)``, for messages that may have to be encrypted.
   package mutating func append(_ message: ControlMessage, peer: String) throws(LinkError) {
     guard message.byteCount <= Self.maximumByteCount - byteCount else {
       throw .peerNotReading(address: peer, queuedByteCount: byteCount)
@@ -63,7 +63,7 @@ package struct ControlFrameBuffer {
     return queue.write(to: socket)
   }
 
-  /// Moves what waits into the queue, up to the first encrypted message.
+  /// Moves waiting messages into the queue, up to the first one that has to be encrypted.
   private mutating func encryptNext() throws(SecureChannelFailure) {
     let count = waiting.firstIndex { if case .protected = $0 { true } else { false } }.map { $0 + 1 } ?? waiting.count
     let next = waiting.prefix(count)

@@ -4,14 +4,14 @@ import SDLWire
 package struct FrameReader {
   /// Bytes taken from the kernel at once.
   package static let readSize = 64 << 10
-  /// Reads of one peer, which may be flooding, before anything else is done.
+  /// The most reads in a row from one peer, which may be flooding.
   package static let readsPerRound = 4
 
   package let socket: Socket
-  /// The peer, for people.
+  /// The peer, for users.
   package let peer: String
   private var decoder: FrameDecoder
-  /// What of the buffer has not been decoded yet.
+  /// The part of the buffer that has not been decoded yet.
   private var unread = UnsafeRawBufferPointer(start: nil, count: 0)
 
   package init(socket: Socket, peer: String, limits: FrameLimits = FrameLimits()) {
@@ -20,14 +20,15 @@ package struct FrameReader {
     decoder = FrameDecoder(limits: limits)
   }
 
-  /// Reads once. Take all that ``next()`` has before the next call, and before the buffer is used for something else.
+  /// Reads once. Call ``next()`` until it returns nil before the next call, and before the buffer is used for something
+  /// else.
   package mutating func read(into buffer: UnsafeMutableRawBufferPointer) -> Socket.Transfer {
     let transfer = socket.receive(into: buffer)
     if case .bytes(let count) = transfer { unread = UnsafeRawBufferPointer(rebasing: buffer[..<count]) }
     return transfer
   }
 
-  /// The next frame or run of garbage in what was read; nil when more has to be read.
+  /// The next frame or run of garbage in the buffer; nil when more has to be read.
   package mutating func next() -> FrameDecoder.Item? {
     decoder.next(from: &unread)
   }

@@ -1,7 +1,7 @@
 import Glibc
 import SDLWire
 
-/// Why there is no connection, or no more.
+/// Why there is no connection, or why it has ended.
 public enum LinkError: Error, Equatable, Sendable {
   /// The name service knows no address; `reason` is its own text.
   case cannotResolve(host: String, reason: String)
@@ -19,20 +19,20 @@ public enum LinkError: Error, Equatable, Sendable {
   case closedByPeer(address: String)
   /// The connection broke.
   case connectionLost(address: String, errno: Int32)
-  /// The peer does not read what it is sent; so many bytes of control frames were waiting.
+  /// The peer does not read; so many bytes of control frames were waiting.
   case peerNotReading(address: String, queuedByteCount: Int)
   /// The peer has not read for so long, although video waits.
   case stalled(address: String, after: Duration)
   /// The port cannot be listened on.
   case cannotListen(address: String, errno: Int32)
-  /// There is no connection over something else than TCP.
+  /// There is no connection over a transport other than TCP.
   case transport(TransportFailure)
   /// A system call failed that has nothing to do with the peer, as when descriptors or threads run out.
   case system(operation: String, errno: Int32)
 }
 
 extension LinkError: CustomStringConvertible {
-  /// For people: what happened.
+  /// For users: what happened.
   public var description: String {
     switch self {
     case .cannotResolve(let host, let reason):

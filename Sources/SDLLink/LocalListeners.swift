@@ -1,6 +1,6 @@
 import Glibc
 
-/// Which TCP ports of this machine a program listens on, by the kernel's tables: nobody is connected to.
+/// Which TCP ports of this machine a program listens on, by the kernel's tables, without connecting.
 package enum LocalListeners {
   /// Whether 127.0.0.1 leads to a program on this port. False where the tables can't be read.
   package static func listens(on port: UInt16) -> Bool {
@@ -11,7 +11,7 @@ package enum LocalListeners {
 
   /// The same, in a table as the kernel writes it (proc(5)): `sl local_address rem_address st …`.
   static func listens(on port: UInt16, in table: String) -> Bool {
-    // 127.0.0.1, any address of IPv4, any of IPv6, and 127.0.0.1 by way of IPv6; each word in the machine's byte order.
+    // 127.0.0.1, any address of IPv4, any of IPv6, and 127.0.0.1 mapped to IPv6; each word in the machine's byte order.
     let addresses = [
       "0100007F", "00000000", "00000000000000000000000000000000", "0000000000000000FFFF00000100007F",
     ]

@@ -1,15 +1,15 @@
 import SDLMessages
 import SDLWire
 
-/// Gets the messages of a connection, except for video, as lines for people.
+/// Gets the messages of a connection, except for video, as readable lines.
 public protocol MessageTrace: Sendable {
-  /// Asked before anything is put into words.
+  /// Asked before a line is formatted.
   var isEnabled: Bool { get }
   /// Called on the connection's thread with no lock held.
   func trace(_ line: String)
 }
 
-/// Puts both directions of a connection into words for a ``MessageTrace``.
+/// Formats both directions of a connection for a ``MessageTrace``.
 package struct MessageTracer {
   private let trace: any MessageTrace
   /// In front of each line.
@@ -40,7 +40,7 @@ package struct MessageTracer {
     noteSent(message.framesInClear)
   }
 
-  /// `frames` are whole ones.
+  /// `frames` are whole frames.
   package mutating func noteSent(_ frames: [UInt8]) {
     guard trace.isEnabled else { return }
     frames.withUnsafeBytes { bytes in

@@ -1,6 +1,6 @@
 import Glibc
 
-/// The clock of all deadlines: it never jumps, and it is the one that the state machines are given.
+/// The clock of all deadlines, which never jumps; the state machines get its time.
 public enum MonotonicClock {
   /// Time since an arbitrary start, by CLOCK_MONOTONIC.
   public static var now: Duration {
@@ -11,13 +11,14 @@ public enum MonotonicClock {
 }
 
 extension Duration {
-  /// As the system wants absolute times; negative ones become zero.
+  /// As a timespec; negative times become zero.
   var timespec: timespec {
     let (seconds, attoseconds) = max(self, .zero).components
     return Glibc.timespec(tv_sec: Int(seconds), tv_nsec: Int(attoseconds / 1_000_000_000))
   }
 
-  /// As poll(2) and other calls with a time-out in milliseconds want it, rounded up so that no thread wakes just before the deadline and spins until it.
+  /// A time-out in milliseconds, for poll(2) and others, rounded up so that no thread wakes just before the deadline and
+  /// spins until it.
   package var pollMilliseconds: Int32 {
     let (seconds, attoseconds) = max(self, .zero).components
     let milliseconds = Int64(attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000

@@ -32,7 +32,7 @@ package final class Resolver: Sendable {
     return resolver
   }
 
-  /// Asks now, blocking. Also resolves an address to listen on, with AI_PASSIVE.
+  /// Resolves now, blocking; with AI_PASSIVE, an address to listen on.
   package static func addresses(host: String?, port: UInt16, flags: Int32) -> Outcome {
     var hints = addrinfo()
     hints.ai_family = AF_UNSPEC

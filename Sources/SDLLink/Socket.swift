@@ -1,12 +1,12 @@
 import CLinux
 import Glibc
 
-/// A stream socket, non-blocking; closes its descriptor when it goes away. All that is asked of the kernel for one
-/// connection is a member, so that a simulation can be the kernel.
+/// A stream socket, non-blocking; closes its descriptor when it goes away. Every system call of a connection is a
+/// member, so that a simulation can replace the kernel.
 ///
 /// `@unchecked Sendable`, because it is not final: it is constant, and a simulation has one thread.
 package class Socket: @unchecked Sendable {
-  /// What one system call did.
+  /// The result of one system call.
   package enum Transfer: Equatable {
     case bytes(Int)
     /// Try again when poll(2) says so.
@@ -16,10 +16,10 @@ package class Socket: @unchecked Sendable {
     case failed(errno: Int32)
   }
 
-  /// Bytes that the kernel takes before it sends some: few, so that a slow head unit shows up in our queue, where
-  /// frames can be dropped or the encoder slowed down, and not as seconds of video in the kernel. On a link that falls
-  /// from 8 to 0.6 Mbit/s under 4 Mbit/s of video, pictures are 2.6 s old with 128 KiB and 1.3 s with 32 KiB; less than
-  /// that changes nothing, as the rest has been sent. Bulk data over loopback is as fast with either.
+  /// Bytes that the kernel holds unsent: few, so that a slow head unit shows up in our queue, where frames can be
+  /// dropped or the encoder slowed down, and not as seconds of video in the kernel. On a link that falls from 8 to 0.6
+  /// Mbit/s under 4 Mbit/s of video, pictures are 2.6 s old with 128 KiB and 1.3 s with 32 KiB; smaller values change
+  /// nothing, as the rest has been sent already. Bulk data over loopback is as fast with either.
   private static let unsentLimit: Int32 = 32 << 10
   /// TCP_RTO_MAX_MS of linux/tcp.h, since Linux 6.15; older kernels refuse it.
   static let maximumRetransmissionTimeoutOption: Int32 = 44
@@ -29,8 +29,7 @@ package class Socket: @unchecked Sendable {
   private static let pairCapacity: Int32 = 128 << 10
 
   package let descriptor: Int32
-  /// Whether SIOCOUTQ gives the bytes that wait. For Bluetooth it gives the room that is left (`bt_sock_ioctl` of
-  /// Linux).
+  /// Whether SIOCOUTQ is the number of waiting bytes. For Bluetooth it is the free space (`bt_sock_ioctl` of Linux).
   package let countsWaitingBytes: Bool
   private let close: @Sendable (Int32) -> Void
 
@@ -55,7 +54,7 @@ package class Socket: @unchecked Sendable {
     return getsockopt(descriptor, SOL_SOCKET, name, &value, &size) == 0 ? value : nil
   }
 
-  /// An unconnected TCP socket; nil with errno. What a ``SocketMaker`` is.
+  /// An unconnected TCP socket; nil with errno. A ``SocketMaker``.
   package static func tcp(family: Int32) -> Socket? {
     let kind = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue)
     let descriptor = socket(family, kind, Int32(IPPROTO_TCP))
@@ -83,16 +82,16 @@ package class Socket: @unchecked Sendable {
     return descriptors
   }
 
-  /// Options of every SDL connection. Failures are no harm: they cost latency or late notice of a dead peer.
+  /// Options of every SDL connection. Failures do no harm: they cost latency, or delay the detection of a dead peer.
   package func configureTCP() {
     // A control frame must not wait for the acknowledgement of video.
     set(Int32(IPPROTO_TCP), TCP_NODELAY, 1)
-    // A head unit that lost its power says nothing; SDL Core uses the same numbers for lost phones.
+    // A head unit that lost its power sends nothing; SDL Core uses the same numbers for lost phones.
     set(SOL_SOCKET, SO_KEEPALIVE, 1)
     set(Int32(IPPROTO_TCP), TCP_KEEPIDLE, 3)
     set(Int32(IPPROTO_TCP), TCP_KEEPINTVL, 1)
     set(Int32(IPPROTO_TCP), TCP_KEEPCNT, 5)
-    // Rather than SO_SNDBUF, which bounds what is under way as well: so a fast path is kept busy.
+    // Rather than SO_SNDBUF, which also bounds the bytes in flight: so a fast path stays busy.
     set(Int32(IPPROTO_TCP), TCP_NOTSENT_LOWAT, Self.unsentLimit)
     // After 3 s without the peer the next attempt could be another 3 s away.
     set(Int32(IPPROTO_TCP), Self.maximumRetransmissionTimeoutOption, Self.maximumRetransmissionTimeout)
@@ -110,7 +109,7 @@ package class Socket: @unchecked Sendable {
     return getsockopt(descriptor, SOL_SOCKET, SO_ERROR, &code, &size) == 0 ? code : errno
   }
 
-  /// Whether the peer sends no more, even if something of it has not been read.
+  /// Whether the peer sends no more, even if some of its bytes have not been read.
   package var isClosedByPeer: Bool {
     // POLLRDHUP, which Swift's Glibc module lacks.
     var descriptor = pollfd(fd: descriptor, events: 0x2000, revents: 0)
@@ -168,13 +167,13 @@ package class Socket: @unchecked Sendable {
     return UInt64(max(count, 0))
   }
 
-  /// Bytes of those that have not been sent once; nil where the kernel does not say.
+  /// How many of those bytes have never been sent; nil where the kernel does not say.
   package var unsentByteCount: UInt64? {
     let count = linux_unsent_bytes(descriptor)
     return count < 0 ? nil : UInt64(count)
   }
 
-  /// The round trips that TCP has smoothed, and the shortest; nil without TCP, and before the first measurement.
+  /// TCP's smoothed round-trip time, and the shortest; nil without TCP, and before the first measurement.
   package var roundTrip: (smoothed: Duration, minimum: Duration)? {
     var smoothed: UInt32 = 0
     var minimum: UInt32 = 0
@@ -201,7 +200,7 @@ extension Socket {
   package var isPeerOnThisMachine: Bool {
     guard let peer = peerAddress else { return false }
     if peer.family == AF_UNIX { return true }
-    // The address of this machine in a network is that of both ends as well.
+    // If both ends are on this machine, they have the same address also in a network.
     guard peer.isIP, let own = ownAddress else { return false }
     return peer.host == own.host || peer.host.hasPrefix("127.")
   }
@@ -210,8 +209,8 @@ extension Socket {
 /// Makes an unconnected socket of a family: ``Socket/tcp(family:)``, except in a simulation. Nil with errno.
 package typealias SocketMaker = @Sendable (_ family: Int32) -> Socket?
 
-/// Waits for any of `descriptors` (poll(2) semantics), until `deadline` of `clock` (nil: none). Signals do not end
-/// the wait; nor does a clock that a test advances, which therefore has to wake the thread by one of the descriptors.
+/// Waits for any of `descriptors` (poll(2) semantics), until `deadline` of `clock` (nil: none). Signals do not end the
+/// wait; nor does a test that advances its clock, which therefore has to wake the thread by one of the descriptors.
 package func pollDescriptors(
   _ descriptors: UnsafeMutableBufferPointer<pollfd>, until deadline: Duration?, clock: TimeSource
 ) {

@@ -64,7 +64,7 @@ package struct SocketAddress: Sendable, CustomStringConvertible {
 
   package var isIP: Bool { family == AF_INET || family == AF_INET6 }
 
-  /// The address as system calls want it.
+  /// The address as a sockaddr.
   package func withPointer<Result>(_ body: (UnsafePointer<sockaddr>, socklen_t) -> Result) -> Result {
     withUnsafePointer(to: storage) { storage in
       storage.withMemoryRebound(to: sockaddr.self, capacity: 1) { body($0, length) }

@@ -1,4 +1,4 @@
-/// Where deadlines and measurements get the present time from: ``monotonic``, except in tests that advance it.
+/// The source of the present time for deadlines and measurements: ``monotonic``, except in tests that advance it.
 ///
 /// A value with a closure rather than a `Swift.Clock`, whose `sleep` nothing here could use: threads wait in poll(2)
 /// and on condition variables.

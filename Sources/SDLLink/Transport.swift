@@ -1,12 +1,13 @@
 import Glibc
 import SDLWire
 
-/// A way to get connections that is no TCP address: one that waits for peers, such as Bluetooth, or that makes them
+/// A way to get connections without a TCP address: one that waits for peers, such as Bluetooth, or makes connections
 /// itself.
 ///
-/// It is started once and stopped once, and hands over one connection at a time; the next comes after the end of that.
+/// It is started once and stopped once, and hands over one connection at a time; the next comes after the end of the
+/// last.
 public protocol Transport: AnyObject, Sendable {
-  /// What is different for those who use its connections.
+  /// The kind of its connections.
   var transportClass: TransportClass { get }
 
   /// Begins to look for peers.
@@ -15,16 +16,16 @@ public protocol Transport: AnyObject, Sendable {
   /// - Throws: ``LinkError/system(operation:errno:)`` when no thread can be had.
   func start(_ report: @escaping @Sendable (TransportEvent) -> Void) throws(LinkError)
 
-  /// Whether peers connect by themselves, which is reported, and may take any time.
+  /// Whether peers connect by themselves, which is reported and may take any time.
   var waitsForPeers: Bool { get }
 
   /// Makes a connection at once, if ``waitsForPeers`` is false.
   func connect() throws(LinkError) -> PeerConnection?
 
-  /// The connection that ``connect()`` has returned is over.
+  /// The connection that ``connect()`` returned has ended.
   func disconnect()
 
-  /// Ends it, and waits for that, which takes a second at most; not on its own thread. Connections that were handed
+  /// Ends it, and waits for its end, for a second at most; on its own thread, not at all. Connections that were handed
   /// over stay.
   func stop()
 }
@@ -37,7 +38,7 @@ extension Transport {
 
 /// What a ``Transport`` reports.
 public enum TransportEvent: Sendable {
-  /// How it stands, whenever that changes while there is no connection.
+  /// Its status, whenever that changes while there is no connection.
   case status(TransportStatus)
   case connected(PeerConnection)
   /// The other end of the connection belongs to the transport, and complains of what the app sends, in a sentence
@@ -47,24 +48,24 @@ public enum TransportEvent: Sendable {
   case failed(TransportFailure)
 }
 
-/// How a ``Transport`` without a connection stands.
+/// The status of a ``Transport`` without a connection.
 public enum TransportStatus: Equatable, Sendable {
   /// A peer may come at any time; the text says which, as "a car over Bluetooth".
   case waiting(for: String)
-  /// None can come until something has changed that others have to change.
+  /// No peer can come until the user, or another program, has changed something.
   case blocked(TransportFailure)
 }
 
 /// Why a ``Transport`` has no connection to offer.
 public struct TransportFailure: Error, Equatable, Sendable {
   public enum Kind: Sendable {
-    /// A service of the system that it needs does not run.
+    /// A system service that it needs does not run.
     case serviceMissing
     /// The device that it needs is not there, or switched off.
     case deviceMissing
-    /// The peer that is asked for is not known to this machine.
+    /// The requested peer is not known to this machine.
     case unknownPeer
-    /// The peer that is asked for can't be connected to.
+    /// The requested peer can't be connected to.
     case unreachable
     /// This process may not use it.
     case notAuthorized
@@ -75,7 +76,7 @@ public struct TransportFailure: Error, Equatable, Sendable {
   }
 
   public var kind: Kind
-  /// What has happened, without a full stop.
+  /// What happened, without a full stop.
   public var reason: String
   /// What the user can do, as a sentence.
   public var advice: String
@@ -87,10 +88,10 @@ public struct TransportFailure: Error, Equatable, Sendable {
   }
 }
 
-/// A connected stream socket that a ``Transport`` has handed over. This owns the descriptor, which is closed with it,
-/// or by the connection that it is used for.
+/// A connected stream socket that a ``Transport`` has handed over. This owns the descriptor, which is closed with this
+/// object, or by the connection that uses it.
 public final class PeerConnection: Sendable {
-  /// The peer's name, for people.
+  /// The peer's name, for users.
   public let peer: String
   /// Nil once it is closed.
   private let descriptor: Monitor<Int32?>
@@ -124,7 +125,7 @@ public final class PeerConnection: Sendable {
   private func close() {
     let wasOpen = descriptor.withLock { descriptor in
       guard let open = descriptor.take() else { return false }
-      // BlueZ has the descriptor as well, and notices the end by this.
+      // BlueZ has a copy of the descriptor, and notices the end by this.
       _ = shutdown(open, Int32(SHUT_RDWR))
       _ = Glibc.close(open)
       return true

@@ -16,7 +16,7 @@ package final class WakeUp: Sendable {
     if descriptor >= 0 { close(descriptor) }
   }
 
-  /// Must come before the first poll. Signals from before it are lost, so the polled state has to be looked at first.
+  /// Must come before the first poll. Earlier signals are lost, so look at the polled state first.
   package func open() throws(LinkError) {
     guard descriptor < 0 else { return }
     let new = linux_event_descriptor()

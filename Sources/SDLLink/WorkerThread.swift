@@ -13,7 +13,7 @@ public final class WorkerThread: Sendable {
 
   private let name: String
   private let state = Monitor(State.notStarted)
-  /// The handle once more, to be compared without the lock; 0 until the thread runs.
+  /// A copy of the handle, to be compared without the lock; 0 until the thread runs.
   private let identity = Atomic<pthread_t>(0)
 
   /// At most 15 bytes of `name` show up in debuggers.
@@ -67,7 +67,7 @@ public final class WorkerThread: Sendable {
     state.broadcast()
   }
 
-  /// Runs `body` on a thread without anyone to wait for its end.
+  /// Runs `body` on a detached thread.
   public static func detach(name: String, _ body: @escaping @Sendable () -> Void) throws(LinkError) {
     try WorkerThread(name: name).start(body)
   }

@@ -1,5 +1,5 @@
-/// A button of the car that an app can subscribe to (RPC specification, `ButtonName`). Those of radio and climate,
-/// which only ButtonPress concerns, and buttons that apps show themselves are not among them.
+/// A button of the car that an app can subscribe to (RPC specification, `ButtonName`). Buttons of radio and climate,
+/// which occur only in ButtonPress, and buttons that apps show themselves are left out.
 public enum ButtonName: String, CaseIterable, Sendable {
   case ok = "OK"
   case playPause = "PLAY_PAUSE"
@@ -45,7 +45,7 @@ public enum ButtonName: String, CaseIterable, Sendable {
   /// Whether SDL Core gives it only to navigation apps.
   public var isForNavigation: Bool { rawValue.hasPrefix("NAV_") }
 
-  /// More entries of a list are not read: climate and radio of several zones come in the same one.
+  /// The most entries of a list that are read; it has climate and radio of several zones too.
   private static let mostEntries = 1000
 
   /// The names in a list of `ButtonCapabilities`, each once; nil if there is no list.
@@ -56,7 +56,7 @@ public enum ButtonName: String, CaseIterable, Sendable {
     return allCases.filter(names.contains)
   }
 
-  /// A list of `ButtonCapabilities` in which each button can all.
+  /// A list of `ButtonCapabilities` in which each button has all capabilities.
   static func capabilities(_ names: [ButtonName]) -> JSONValue {
     .array(
       names.map { name in
@@ -87,7 +87,7 @@ public struct ButtonSubscription: RPCParameters {
 
 /// OnButtonEvent or OnButtonPress: what the driver does with a button.
 public struct ButtonNotification: Equatable, Sendable {
-  /// What is told of the button.
+  /// The signal of the button.
   public enum Signal: Equatable, Sendable, CaseIterable {
     /// OnButtonEvent: it goes down.
     case down
@@ -118,7 +118,7 @@ public struct ButtonNotification: Equatable, Sendable {
     self.init(button, signal)
   }
 
-  /// The function that tells it.
+  /// The function of the notification.
   public var function: FunctionID { signal.wire.function }
 
   /// The parameters of ``function``.

@@ -59,7 +59,7 @@ public enum ResultCode: String, Sendable {
   case resumeFailed = "RESUME_FAILED"
   case unsupportedRequest = "UNSUPPORTED_REQUEST"
   case unsupportedResource = "UNSUPPORTED_RESOURCE"
-  /// Of SDL-0207: the RPC service has to be encrypted first.
+  /// The RPC service has to be encrypted first (SDL-0207).
   case encryptionNeeded = "ENCRYPTION_NEEDED"
   case disallowed = "DISALLOWED"
   case rejected = "REJECTED"

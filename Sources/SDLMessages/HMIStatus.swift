@@ -9,7 +9,7 @@ public struct HMIStatus: RPCParameters {
   /// 0 is the main window; widgets have others and say nothing about streaming.
   public var windowID: Int
 
-  /// Creates a status; what is left out is silent, in front and in the main window.
+  /// Creates a status; by default not audible, unobscured and of the main window.
   public init(
     level: HMILevel?, audioStreamingState: AudioStreamingState = .notAudible, systemContext: SystemContext = .main,
     videoStreamingState: VideoStreamingState, windowID: Int = 0

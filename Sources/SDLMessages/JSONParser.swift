@@ -11,7 +11,7 @@ extension JSONObject {
     case tooDeep
   }
 
-  /// The longest text that is read, in bytes. The largest that head units send (permissions, capabilities) is a tenth
+  /// The longest text that is read, in bytes. The largest texts of head units (permissions, capabilities) are a tenth
   /// of it; a value takes up to thirty times its text in memory.
   public static let maximumByteCount = 1 << 20
   /// How deep objects and arrays may be nested; no RPC needs ten levels. Bounds the stack.
@@ -158,7 +158,7 @@ struct JSONParser {
     return .number(value)
   }
 
-  /// One digit at least.
+  /// At least one digit.
   private mutating func digits() throws(Malformed) {
     let start = position
     while let byte = peek(), (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) { position += 1 }

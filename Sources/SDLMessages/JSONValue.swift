@@ -78,8 +78,8 @@ extension JSONObject {
   }
 }
 
-/// Parameters of one RPC as a Swift value. Reading never fails: what is missing or unusable is nil or the default
-/// that the RPC specification names.
+/// Parameters of one RPC as a Swift value. Reading never fails: missing or unusable members are nil or the default of
+/// the RPC specification.
 public protocol RPCParameters: Equatable, Sendable {
   /// Reads the parameters object.
   init(json: JSONObject)

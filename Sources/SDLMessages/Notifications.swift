@@ -58,7 +58,7 @@ public struct OnDriverDistraction: RPCParameters {
 public struct OnPermissionsChange: RPCParameters {
   /// Levels in which an RPC is allowed, by the RPC's name.
   public var allowedLevels: [String: [HMILevel]]
-  /// What of it needs the RPC service to be encrypted.
+  /// Which of the RPCs need the RPC service to be encrypted.
   public var protection: Protection
 
   /// The RPCs that have to be encrypted.
@@ -74,7 +74,7 @@ public struct OnPermissionsChange: RPCParameters {
       }
     }
 
-    /// What one or the other includes.
+    /// The union of both.
     public func union(_ other: Protection) -> Protection {
       guard case .functions(let these) = self, case .functions(let those) = other else { return .all }
       return .functions(these.union(those))

@@ -1,9 +1,9 @@
 import SDLWire
 
-/// OnSystemRequest: something that the app is to fetch, or to send somewhere, for the head unit: updates of its policy,
-/// above all.
+/// OnSystemRequest: a request to fetch something, or to send something somewhere, for the head unit: above all, policy
+/// updates.
 public struct OnSystemRequest: Equatable, Sendable {
-  /// More headers are not read.
+  /// The most headers that are read.
   private static let mostHeaders = 100
 
   /// `RequestType`, such as PROPRIETARY, HTTP or LOCK_SCREEN_ICON_URL.
@@ -14,7 +14,7 @@ public struct OnSystemRequest: Equatable, Sendable {
   public var timeout: Duration?
   /// `FileType` of the bytes.
   public var fileType: String?
-  /// What is to be sent, with these headers.
+  /// The HTTP headers for the bytes.
   public var headers: [String: String] = [:]
   public var body: [UInt8]
 

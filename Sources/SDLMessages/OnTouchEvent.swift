@@ -1,6 +1,6 @@
 /// OnTouchEvent: fingers on the head unit's screen.
 public struct OnTouchEvent: RPCParameters {
-  /// What all fingers of the message do (`TouchType`).
+  /// The action of all fingers in the message (`TouchType`).
   public enum Kind: String, Sendable, CaseIterable {
     case begin = "BEGIN"
     case move = "MOVE"
@@ -60,7 +60,7 @@ public struct OnTouchEvent: RPCParameters {
     self.fingers = fingers
   }
 
-  /// Coordinates that are out of range are moved to the nearest that is not; what can't be read is left out.
+  /// Coordinates are clamped to the range of the specification; unreadable fingers and samples are left out.
   public init(json: JSONObject) {
     kind = json.enumeration("type")
     fingers = (json["event"]?.array ?? []).prefix(Self.maximumFingers).compactMap { value in

@@ -1,8 +1,8 @@
-/// The form of the sound that a head unit plays: PCM with one channel (`pcmStreamCapabilities`, RPC specification,
+/// The format of the sound that a head unit plays: PCM with one channel (`pcmStreamCapabilities`, RPC specification,
 /// `AudioPassThruCapabilities`).
 ///
-/// All times are computed from whole numbers of samples, so that nothing adds up over hours; what does not fit into 64
-/// bits becomes the largest number.
+/// All times are computed from whole numbers of samples, so that errors do not add up over hours; results that do not
+/// fit into 64 bits become the largest number.
 public struct PCMFormat: Hashable, Sendable {
   /// Samples per second (`SamplingRate`). SDL Core counts 22KHZ as 22 000 and 44KHZ as 44 000.
   public enum SamplingRate: String, Sendable, CaseIterable {
@@ -67,7 +67,7 @@ public struct PCMFormat: Hashable, Sendable {
   private static let nanosecondsPerSecond = 1_000_000_000
 }
 
-/// As people write it: rate and size in the words of the RPC specification.
+/// For users: rate and size in the words of the RPC specification.
 extension PCMFormat {
   /// Parses a ``text``; nil if it is malformed.
   public init?(text: String) {

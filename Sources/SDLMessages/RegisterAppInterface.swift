@@ -45,9 +45,9 @@ public struct RegisterAppInterface: RPCParameters {
   public var language: String
   public var isMediaApplication: Bool
   public var appTypes: [AppHMIType]
-  /// How the name is said (`ttsName`).
+  /// The name for speech output (`ttsName`).
   public var spokenName: String?
-  /// By what the driver calls the app besides (`vrSynonyms`).
+  /// Other names by which the driver can call the app (`vrSynonyms`).
   public var synonyms: [String] = []
 
   /// Creates a request that registers an app.
@@ -85,8 +85,8 @@ public struct RegisterAppInterface: RPCParameters {
       && !language.isEmpty
   }
 
-  /// Counts as SDL Core does: code points, so that it has at most 400 bytes. What a person takes for one character may
-  /// have any number of them.
+  /// Counts as SDL Core does: code points, so that it has at most 400 bytes. A visible character may have any number of
+  /// them.
   private static func isName(_ text: String) -> Bool {
     !text.isEmpty && text.unicodeScalars.prefix(101).count <= 100
   }
@@ -109,7 +109,7 @@ public struct RegisterAppInterface: RPCParameters {
 
 /// ChangeRegistration, request: another language of the app's name.
 public struct ChangeRegistration: Equatable, Sendable {
-  /// A language tag such as DE-DE, of what is said and of what is shown.
+  /// A language tag such as DE-DE, for speech and display.
   public var language: String
   /// 1 to 100 characters.
   public var appName: String
@@ -144,7 +144,7 @@ public struct RegisterAppInterfaceResponse: RPCParameters {
   public var graphicSupported: Bool?
   /// `displayCapabilities.screenParams.resolution`: the video size of head units without a video capability.
   public var screenResolution: ImageResolution?
-  /// `pcmStreamCapabilities`; nil when the head unit does not say, or says something else than the specification has.
+  /// `pcmStreamCapabilities`; nil when it is missing, or its values are not those of the specification.
   public var pcmFormat: PCMFormat?
   /// `buttonCapabilities` (deprecated in 6.0): the buttons that can be subscribed to; nil when the head unit does not
   /// say.

@@ -57,13 +57,13 @@ public struct SendHapticData: RPCParameters {
     self.rectangles = rectangles
   }
 
-  /// Leaves out what can't be read, and what exceeds ``maximumCount``.
+  /// Leaves out unreadable rectangles, and those beyond ``maximumCount``.
   public init(json: JSONObject) {
     rectangles = (json["hapticRectData"]?.array ?? []).prefix(Self.maximumCount).compactMap(HapticRectangle.init(json:))
   }
 
-  /// Nil for what a head unit refuses as invalid: a list of another type, too long, or with an unreadable rectangle. An
-  /// absent list is an empty one.
+  /// Nil for a list that a head unit refuses as invalid: a list of another type, too long, or with an unreadable
+  /// rectangle. An absent list is an empty one.
   public init?(validating json: JSONObject) {
     let values: [JSONValue]
     switch json["hapticRectData"] {

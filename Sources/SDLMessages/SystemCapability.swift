@@ -73,8 +73,8 @@ public struct SystemCapability: RPCParameters {
   }
 }
 
-/// OnAppCapabilityUpdated, from the app (RPC 7.1): what it can stream, so that the head unit changes only to such
-/// sizes.
+/// OnAppCapabilityUpdated, from the app (RPC 7.1): the sizes that it can stream, so that the head unit changes only to
+/// those.
 public struct OnAppCapabilityUpdated: RPCParameters {
   /// Nil when the type is not known here.
   public var type: SystemCapabilityType?

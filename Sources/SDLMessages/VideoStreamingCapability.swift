@@ -138,7 +138,7 @@ extension VideoStreamingCapability {
       merged.unreadCapabilityCount = update.unreadCapabilityCount
     } else if merged.preferredResolution != preferredResolution {
       merged.additionalCapabilities = nil
-      // An update that is made of several may itself have replaced a list, which then is the newer one.
+      // An update that combines several may itself have replaced a list, which then is the newer one.
       merged.formerCapabilities =
         update.formerCapabilities.isEmpty ? additionalCapabilities ?? formerCapabilities : update.formerCapabilities
       merged.unreadCapabilityCount = 0

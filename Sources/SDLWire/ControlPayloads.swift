@@ -76,7 +76,7 @@ public struct VideoServiceParameters: Equatable, Sendable {
   /// Largest frame payload on this service, in bytes; only in an acknowledgement.
   public var mtu: Int64?
 
-  /// Creates parameters; what is nil is left out of the payload.
+  /// Creates parameters; those that are nil are left out of the payload.
   public init(
     width: Int32? = nil, height: Int32? = nil, videoProtocol: String? = nil, videoCodec: String? = nil,
     mtu: Int64? = nil
@@ -106,7 +106,7 @@ public struct AudioServiceAcknowledgement: Equatable, Sendable {
   /// Largest frame payload on this service, in bytes.
   public var mtu: Int64?
 
-  /// Creates an acknowledgement; what is nil is left out of the payload.
+  /// Creates an acknowledgement; a size that is nil is left out of the payload.
   public init(mtu: Int64? = nil) {
     self.mtu = mtu
   }
@@ -184,7 +184,7 @@ extension BSONDocument {
   }
 
   private static let longestName = 100
-  /// More than the protocol has names for a list.
+  /// More than the protocol defines for any list.
   private static let mostNames = 32
 
   fileprivate func name(_ key: String) -> String? { string(key)?.printable(limit: Self.longestName) }

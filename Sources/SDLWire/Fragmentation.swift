@@ -7,7 +7,7 @@ public struct Fragmentation: Equatable, Sequence, Sendable {
   public struct Fragment: Equatable, Sendable {
     /// The frame's header.
     public var header: FrameHeader
-    /// What follows the header.
+    /// The content after the header.
     public var content: Content
 
     /// Header bytes plus the eight bytes of a first frame.
@@ -28,7 +28,7 @@ public struct Fragmentation: Equatable, Sequence, Sendable {
     }
   }
 
-  /// What follows a frame's header.
+  /// The content after a frame's header.
   public enum Content: Equatable, Sendable {
     /// A first frame: size of the whole message in bytes, and how many consecutive frames follow.
     case announcement(totalSize: UInt32, frameCount: UInt32)

@@ -81,7 +81,7 @@ extension FrameDecoder {
       frame.payload.append(contentsOf: bytes.takePrefix(missing))
       return deliver(frame)
     }
-    // A header that was cut in two; byte by byte, if it turns out not to be one.
+    // A header that was cut in two; if it turns out to be none, byte by byte.
     while position < buffer.count || !bytes.isEmpty {
       if position == buffer.count, let item = nextInPlace(&bytes) { return item }
       if position == buffer.count { return nil }

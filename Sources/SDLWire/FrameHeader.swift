@@ -101,7 +101,7 @@ extension FrameHeader {
     switch frameType {
     case .control: guard ControlFrame(rawValue: bytes[2]) != nil else { throw .frameInfo(bytes[2]) }
     case .first: guard bytes[2] == 0 else { throw .frameInfo(bytes[2]) }
-    // SDL Core was seen to take single frames whatever they say here.
+    // SDL Core accepts single frames with any value here (observed).
     case .single, .consecutive: break
     }
     let dataSize = UInt32(bigEndianBytes: bytes, at: 4)
@@ -123,7 +123,7 @@ extension FrameHeader {
 public struct FrameLimits: Equatable, Sendable {
   /// Limit for protocol versions 1 and 2 (1500 bytes with the header).
   public static let legacyPayload = 1488
-  /// SDL Core's `MaximumPayloadSize`, and what it announces as `mtu`.
+  /// SDL Core's `MaximumPayloadSize`, which it also announces as `mtu`.
   public static let corePayload = 131_072
 
   /// Limit for protocol versions 3–5.

@@ -50,7 +50,8 @@ public struct MessageAssembler: Sendable {
     /// Of all frames but the first, which always comes in clear; nil before them.
     var isEncrypted: Bool?
 
-    /// Makes room for the next bytes, with some to spare so that few are moved, but never more than were announced.
+    /// Makes room for the next bytes, with some to spare so that the bytes are seldom moved, but never for more than
+    /// announced.
     mutating func append(_ bytes: [UInt8]) {
       let size = payload.count + bytes.count
       if payload.capacity < size { payload.reserveCapacity(min(announcedSize, size * 2)) }
@@ -58,9 +59,9 @@ public struct MessageAssembler: Sendable {
     }
   }
 
-  /// The largest message accepted, in bytes; all that are incomplete together hold no more.
+  /// The largest message accepted, in bytes; all incomplete messages together hold no more.
   public var maximumMessageSize: Int
-  /// How many messages may be incomplete at once; for a further one, that with the oldest last frame is dropped.
+  /// How many messages may be incomplete at once; for a further one, the message whose last frame is oldest is dropped.
   public let maximumPartialMessages: Int
   /// A message whose next frame has not come within this time is dropped (SDL Core's
   /// `ExpectedConsecutiveFramesTimeout`).
@@ -125,7 +126,7 @@ public struct MessageAssembler: Sendable {
     guard isLast ? size == partial.announcedSize : size < partial.announcedSize else {
       throw .sizeMismatch(announced: partial.announcedSize, got: size)
     }
-    // Frames in clear that another puts between the peer's must not pass for encrypted with the last one.
+    // Clear frames that an attacker inserts must not pass as encrypted because the last one is.
     let isEncrypted = partial.isEncrypted ?? frame.header.isEncrypted
     guard frame.header.isEncrypted == isEncrypted else { throw .mixedEncryption }
     partial.isEncrypted = isEncrypted

@@ -1,12 +1,11 @@
-// Texts for people and for tools that read line by line.
+// Texts for users and for tools that read line by line.
 
 extension String {
   /// The most Unicode scalars of a name.
   private static let longestName = 100
 
-  /// A text of any origin as it may be printed: on one line, without what a terminal takes for commands or shows in
-  /// another order, which is written as "\u{1B}", and with an ellipsis in place of what is longer than `limit` Unicode
-  /// scalars.
+  /// A text of any origin, safe to print: on one line, with control and formatting characters escaped
+  /// as "\u{1B}", and cut at `limit` Unicode scalars with an ellipsis.
   public func printable(limit: Int = 1000) -> String {
     // A scalar takes four bytes at most; counting them all would be work without a bound.
     if utf8.count <= limit, utf8.allSatisfy({ (0x20..<0x7F).contains($0) }) { return self }
@@ -21,7 +20,7 @@ extension String {
     return unicodeScalars.dropFirst(limit).isEmpty ? text : text + "…"
   }
 
-  /// A name that a peer has chosen, printable and in quotation marks, of which it contains none.
+  /// A peer's name, printable and in quotation marks; it contains none itself.
   public var quoted: String {
     var name = ""
     for scalar in unicodeScalars.prefix(Self.longestName) {
@@ -34,7 +33,7 @@ extension String {
 }
 
 extension Unicode.Scalar {
-  /// Whether it neither controls anything nor changes the order of what stands beside it.
+  /// Whether it is neither a control character nor changes the order of text beside it.
   fileprivate var isPrintable: Bool {
     switch properties.generalCategory {
     case .control, .lineSeparator, .paragraphSeparator: false
@@ -68,7 +67,7 @@ extension FrameHeader.InvalidHeader: CustomStringConvertible {
 }
 
 extension MessageAssembler.Failure: CustomStringConvertible {
-  /// How its parts do not fit together.
+  /// How its parts contradict each other.
   public var description: String {
     switch self {
     case .notAnnounced: "a part without a first frame"

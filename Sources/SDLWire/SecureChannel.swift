@@ -1,10 +1,10 @@
 /// One end of a TLS session in memory, as both state machines use it: bytes in, bytes out.
 ///
-/// A class, because encryption has a state that the thread which sends video shares with the one that reads.
+/// A class, because the sending and the reading thread share the state of the encryption.
 public protocol SecureChannel: AnyObject, Sendable {
   /// Whether the handshake is complete.
   var isEstablished: Bool { get }
-  /// What was agreed on; nil before that.
+  /// The result of the handshake; nil before that.
   var summary: SecureChannelSummary? { get }
   /// The first message of the end that begins.
   func begin() -> SecureChannelStep
@@ -12,7 +12,7 @@ public protocol SecureChannel: AnyObject, Sendable {
   func advance(_ bytes: [UInt8]) -> SecureChannelStep
   /// Encrypts at most ``SecurePayload/recordLimit`` bytes into memory that is larger by ``SecurePayload/overhead``.
   ///
-  /// The peer must get all that is encrypted, in this order.
+  /// The peer must get all encrypted bytes, in this order.
   /// - Returns: the number of bytes written.
   func encrypt(
     _ plaintext: UnsafeRawBufferPointer, into destination: UnsafeMutableRawBufferPointer
@@ -21,10 +21,10 @@ public protocol SecureChannel: AnyObject, Sendable {
   func decrypt(_ records: [UInt8]) throws(SecureChannelFailure) -> [UInt8]
 }
 
-/// Makes the channel of one handshake, or says why there is to be none.
+/// Makes the channel of one handshake, or throws the reason why there is none.
 public typealias SecureChannelFactory = @Sendable () throws(SecureChannelFailure) -> any SecureChannel
 
-/// What a handshake sends, and why it failed if it did. With a failure there may be an alert to be sent.
+/// The output of a handshake step, and its failure if there is one. With a failure there may be an alert to send.
 public struct SecureChannelStep: Equatable, Sendable {
   public var output: [UInt8]
   public var failure: SecureChannelFailure?
@@ -38,7 +38,7 @@ public struct SecureChannelStep: Equatable, Sendable {
 
 /// Why a handshake or a decryption failed.
 public struct SecureChannelFailure: Error, Equatable, Sendable {
-  /// As the peer is told.
+  /// For the peer.
   public var code: SecurityErrorCode
   /// In a form that can follow a colon.
   public var text: String
@@ -50,7 +50,7 @@ public struct SecureChannelFailure: Error, Equatable, Sendable {
   }
 }
 
-/// What a handshake has agreed on.
+/// The result of a handshake.
 public struct SecureChannelSummary: Equatable, Sendable {
   /// A certificate's owner.
   public struct Peer: Equatable, Sendable {
@@ -79,7 +79,7 @@ public struct SecureChannelSummary: Equatable, Sendable {
   public var cipher: String
   /// Nil for a peer without a certificate.
   public var peer: Peer?
-  /// Whether that was checked against authorities.
+  /// Whether the peer's certificate was checked against authorities.
   public var isPeerVerified: Bool
 
   /// Creates a summary.
@@ -95,11 +95,11 @@ public struct SecureChannelSummary: Equatable, Sendable {
 public enum SecurePayload {
   /// Bytes that a payload may grow by, for every cipher suite of TLS 1.2.
   public static let overhead = 5 + 32 + 256
-  /// The most plaintext in one frame, which is that of SDL's libraries for apps (16384 less the overhead).
+  /// The most plaintext in one frame: the limit of SDL's libraries for apps (16384 less the overhead).
   public static let recordLimit = (1 << 14) - overhead
 
-  /// The most plaintext in a frame whose payload may have `limit` bytes once it is encrypted. Where that is little,
-  /// half of it is left for what encryption adds.
+  /// The most plaintext in a frame whose payload may have `limit` bytes once it is encrypted. With a small limit, half
+  /// of it is left for the overhead of the encryption.
   public static func plaintextLimit(_ limit: Int) -> Int {
     min(recordLimit, max(limit - overhead, limit / 2, 1))
   }
@@ -140,7 +140,7 @@ extension Frame {
 public struct ProtectedMessage: Equatable, Sendable {
   /// How the message is cut.
   public let fragmentation: Fragmentation
-  /// What it says, in clear.
+  /// The payload, in clear.
   public let payload: [UInt8]
 
   /// Creates a message.
@@ -154,12 +154,12 @@ public struct ProtectedMessage: Equatable, Sendable {
     self.payload = payload
   }
 
-  /// The frames in clear, for those who only look at them.
+  /// The frames in clear, for logs and checks.
   public var framesInClear: [UInt8] { fragmentation.frames(of: payload) }
 
   /// The bytes of all frames. First frames stay in clear, and announce the size of the plaintext.
   ///
-  /// The peer must get them before anything that is encrypted later.
+  /// The peer must get them before all later records.
   /// - Throws: as ``SecureChannel/encrypt(_:into:)``; nothing may be sent on the session then.
   public func frames(encryptedBy channel: any SecureChannel) throws(SecureChannelFailure) -> [UInt8] {
     var bytes: [UInt8] = []

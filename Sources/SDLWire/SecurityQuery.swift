@@ -20,7 +20,7 @@ public struct SecurityQuery: Equatable, Sendable {
   public static let handshakeID: UInt32 = 1
   /// `queryID` of an error report.
   public static let internalErrorID: UInt32 = 2
-  /// `type` of a message that wants an answer, of the answer, and of one that wants none.
+  /// `type` of a request, of its answer, and of a message without an answer.
   public static let request: UInt8 = 0x00
   public static let response: UInt8 = 0x10
   public static let notification: UInt8 = 0x20
@@ -57,8 +57,8 @@ public struct SecurityQuery: Equatable, Sendable {
 }
 
 extension SecurityQuery {
-  /// Handshake bytes, in as many queries as payloads of `limit` bytes call for: between two records, or else, for TLS
-  /// alone, in the middle of one.
+  /// Handshake bytes, split into queries of at most `limit` bytes: between two records or, for TLS only, in the middle
+  /// of one.
   public static func handshake(
     _ bytes: [UInt8], type: UInt8, sequenceNumber: UInt32, limit: Int
   ) -> [SecurityQuery] {
@@ -92,7 +92,7 @@ extension SecurityQuery {
     return binary.count > position && binary[0] == 22 && binary[position] == 1
   }
 
-  /// The size of the TLS or DTLS record at the start of `bytes`, header included; nil for what is none.
+  /// The size of the TLS or DTLS record at the start of `bytes`, header included; nil if there is none.
   private static func recordByteCount(_ bytes: ArraySlice<UInt8>) -> Int? {
     let headerSize = isDatagram(bytes) ? 13 : 5
     guard bytes.count >= headerSize, let type = bytes.first, (20...23).contains(type) else { return nil }

@@ -1,8 +1,7 @@
-/// What kind of transport a connection runs over. Everything above the connected descriptor needs to know no more of
-/// it.
+/// The kind of transport that a connection runs over. Code above the connected descriptor knows no more about it.
 ///
-/// Head units name transports more finely in StartServiceACK (protocol specification, "Secondary transports"); names of
-/// one class are one to an app, since the head unit alone decides which of its interfaces it offers.
+/// StartServiceACK has several names for each class (protocol specification, "Secondary transports"), which an app need
+/// not distinguish, since only the head unit decides which of its interfaces it offers.
 public enum TransportClass: String, Hashable, Sendable, CaseIterable {
   /// TCP, over Wi-Fi in a car; also a connection that the application brings, and the built-in head unit's.
   case tcpWiFi = "tcp-wifi"
@@ -28,7 +27,8 @@ public enum TransportClass: String, Hashable, Sendable, CaseIterable {
     }
   }
 
-  /// The largest payload of one frame, in bytes, whatever larger one the head unit takes; nil for no limit of its own.
+  /// The largest payload of one frame, in bytes, even if the head unit accepts larger ones; nil for no limit of its
+  /// own.
   ///
   /// An RPC waits for the end of the frame of video in front of it. Over Bluetooth, at 1 Mbit/s, 131 072 bytes take a
   /// second and 8192 take 65 ms.

@@ -1,11 +1,11 @@
 import COpenSSL
 import Glibc
 
-/// What a certificate says of its owner.
+/// The contents of a certificate.
 public struct CertificateInfo: Equatable, Sendable {
   /// The distinguished name as RFC 2253 writes it: "serialNumber=my-app,CN=My App".
   public var subject: String
-  /// That of who signed it.
+  /// The name of its issuer.
   public var issuer: String
   /// The attribute serialNumber of the subject, in which SDL Core expects the app id; nil without one.
   public var subjectSerialNumber: String?
@@ -68,7 +68,7 @@ extension CertificateInfo {
     return time > notAfter ? .expired : .valid
   }
 
-  /// How a time lies to that of a certificate.
+  /// A time compared with the validity of a certificate.
   public enum Validity: Sendable {
     case notYet
     case valid

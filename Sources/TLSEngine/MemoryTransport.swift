@@ -1,10 +1,10 @@
 import COpenSSL
 
-/// What OpenSSL reads from and writes to: memory of the caller's, for the time of one call.
+/// The caller's memory as OpenSSL's input and output, for the time of one call.
 ///
 /// OpenSSL's own memory BIO would copy every record once more, and grow without a limit.
 final class MemoryTransport {
-  /// Where what OpenSSL writes goes.
+  /// The destination of OpenSSL's output.
   enum Destination {
     /// Handshake messages, at most ``maximumHandshakeByteCount`` at once.
     case handshake([UInt8])
@@ -12,10 +12,10 @@ final class MemoryTransport {
     case memory(UnsafeMutableRawBufferPointer, used: Int)
   }
 
-  /// The most that a handshake sends at once: a chain of certificates.
+  /// The most bytes that a handshake sends at once: a chain of certificates.
   static let maximumHandshakeByteCount = 256 << 10
 
-  /// What OpenSSL has not read yet.
+  /// Input that OpenSSL has not read yet.
   var input = UnsafeRawBufferPointer(start: nil, count: 0)
   var destination = Destination.handshake([])
   /// Whether one read must not get more than one record (DTLS).
@@ -56,7 +56,7 @@ final class MemoryTransport {
     return bio
   }
 
-  /// Made once for the process, since it holds nothing but the functions below.
+  /// Made once for the process, since it holds only the functions below.
   private static let sharedMethod: UInt? = {
     guard let ssl = try? OpenSSL.functions(), let method = ssl.pointee.BIO_meth_new(BIO_TYPE_SOURCE_SINK, "memory")
     else { return nil }
@@ -94,7 +94,7 @@ private let writeCallback: @convention(c) (OpaquePointer?, UnsafePointer<CChar>?
   return transport.write(UnsafeRawBufferPointer(start: bytes, count: Int(size))) ? size : -1
 }
 
-/// Nothing but "flushed" is of use here; everything else gets "not supported".
+/// Only "flush" is supported; all other controls are refused.
 private let controlCallback: @convention(c) (OpaquePointer?, Int32, Int, UnsafeMutableRawPointer?) -> Int = {
   _, command, _, _ in
   command == BIO_CTRL_FLUSH ? 1 : 0

@@ -43,9 +43,9 @@ extension String {
   }
 }
 
-/// What goes wrong with certificates, keys and TLS.
+/// An error of certificates, keys or TLS.
 public struct TLSError: Error, Equatable, Sendable, CustomStringConvertible {
-  /// What a caller may have to tell apart.
+  /// Kinds that callers may have to tell apart.
   public enum Kind: Equatable, Sendable {
     /// OpenSSL is not installed.
     case unavailable
@@ -55,7 +55,7 @@ public struct TLSError: Error, Equatable, Sendable, CustomStringConvertible {
     case peerExpired
     /// The peer's certificate is missing, or not signed by one of the authorities.
     case peerUntrusted
-    /// Bytes that are no TLS, or not what has to come next.
+    /// Bytes that are no TLS, or no message that may come next.
     case protocolViolation
     /// The peer has sent an alert.
     case alert

@@ -8,8 +8,8 @@ public enum PEMSource: Equatable, Sendable {
   /// The PEM itself.
   case text(String)
 
-  /// Text stands for itself, and so does what is left of one: a key that was taken for a path would be quoted in an
-  /// error. Anything else is a path.
+  /// PEM text, even a part of it, is taken as the content: a key that was taken for a path would be quoted in an error.
+  /// Anything else is a path.
   public init(_ value: String) {
     let isText = value.contains("-----") || value.contains { $0.isNewline } || Self.isBase64(value)
     self = isText ? .text(value) : .file(value)
@@ -34,9 +34,9 @@ public enum PEMSource: Equatable, Sendable {
     }
   }
 
-  /// Calls `body` with a BIO that reads the source. Of a file only OpenSSL sees the bytes.
+  /// Calls `body` with a BIO that reads the source. The bytes of a file are seen by OpenSSL only.
   ///
-  /// - Throws: for what is no regular file, can't be read, or is too large. Pipes and devices are never waited for.
+  /// - Throws: if it is no regular file, can't be read, or is too large. Pipes and devices are never waited for.
   func withBIO<Result>(
     _ ssl: UnsafePointer<COpenSSLFunctions>, _ body: (OpaquePointer) throws(TLSError) -> Result
   ) throws(TLSError) -> Result {

@@ -1,13 +1,13 @@
 import COpenSSL
 
-/// What all sessions of one end have in common: its role, its credentials, and the rules of TLS 1.2.
+/// The common part of all sessions of one end: its role, its credentials, and the rules of TLS 1.2.
 ///
 /// Newer versions are left out on purpose: SDL Core negotiates TLS 1.3, but then fails to decrypt every frame (seen on
 /// 8.2).
 ///
 /// `@unchecked Sendable`: nothing changes after the initialiser, and OpenSSL allows sessions to be made on any thread.
 public final class TLSContext: @unchecked Sendable {
-  /// Who begins.
+  /// Which end begins.
   public enum Role: CaseIterable, Equatable, Sendable {
     /// Sends the first message: a head unit, in SDL Core's default.
     case client
@@ -15,15 +15,15 @@ public final class TLSContext: @unchecked Sendable {
     case server
   }
 
-  /// What a client begins with; a server answers what it is asked in.
+  /// The protocol that a client begins with; a server answers in the client's.
   public enum Variant: CaseIterable, Equatable, Sendable {
     case tls
     /// Datagram TLS, which SDL Core's own configuration file names.
     case dtls
   }
 
-  /// Forward secrecy with authenticated encryption first, and of that the form that costs least. Level 1 as in SDL
-  /// Core, since certificates of head units may have keys that are short for today's rules.
+  /// Forward secrecy with authenticated encryption first, the cheapest form before others. Level 1 as in SDL Core,
+  /// since certificates of head units may have keys that are short for today's rules.
   private static let ciphers =
     "ECDHE-ECDSA-AES128-GCM-SHA256:ECDHE-RSA-AES128-GCM-SHA256:ECDHE+AESGCM:ECDHE+CHACHA20:DHE+AESGCM:AESGCM"
     + ":ECDHE+AES:AES:!aNULL:!PSK:!SRP@SECLEVEL=1"
@@ -89,7 +89,7 @@ public final class TLSContext: @unchecked Sendable {
         isComplete && ssl.pointee.SSL_CTX_use_certificate(context, certificate) == 1
         && ssl.pointee.SSL_CTX_use_PrivateKey(context, key) == 1
       for intermediate in credentials.certificates.dropFirst() {
-        // With 1 the certificate is counted, so that ours stays ours.
+        // With 1, OpenSSL adds a reference to the certificate, so that ours stays valid.
         let result = ssl.pointee.SSL_CTX_ctrl(
           context, SSL_CTRL_CHAIN_CERT, 1, UnsafeMutableRawPointer(intermediate))
         isComplete = isComplete && result == 1

@@ -1,6 +1,6 @@
 import COpenSSL
 
-/// Who this end is, and whom it trusts: certificate, private key and authorities, checked to fit together.
+/// This end's identity and the authorities that it trusts: certificate, private key and authorities, checked to match.
 ///
 /// The key exists inside of OpenSSL only, which clears its memory.
 ///
@@ -10,11 +10,11 @@ public final class TLSCredentials: @unchecked Sendable {
   public struct Sources: Equatable, Sendable {
     /// This end's certificate, with the intermediate certificates after it; nil for an end without one.
     public var certificate: PEMSource?
-    /// Its key; nil if it stands with the certificate.
+    /// Its key; nil if it is in the certificate's file.
     public var privateKey: PEMSource?
-    /// That of the key, if it is encrypted.
+    /// The passphrase of the key, if that is encrypted.
     public var passphrase: String?
-    /// Those of which one must have signed the peer's certificate; nil takes any peer.
+    /// Authorities, one of which must have signed the peer's certificate; nil accepts any peer.
     public var authorities: PEMSource?
 
     /// Nothing.
@@ -97,7 +97,7 @@ private struct Loaded {
     var found: [OpaquePointer] = []
     var isTooLong = false
     try source.withBIO(ssl) { bio in
-      // Never asks on the terminal, as OpenSSL would without a function of ours.
+      // Never asks on the terminal, as OpenSSL's default function does.
       while let certificate = ssl.pointee.PEM_read_bio_X509(bio, nil, passphraseCallback, nil) {
         found.append(certificate)
         if found.count > TLSCredentials.maximumCertificateCount { isTooLong = true }
@@ -141,7 +141,7 @@ private struct Loaded {
   }
 }
 
-/// What ``passphraseCallback`` is given.
+/// The argument of ``passphraseCallback``.
 private struct PassphraseRequest {
   var passphrase: UnsafeRawBufferPointer?
   var wasAsked = false

@@ -49,7 +49,7 @@ public final class TLSSession: @unchecked Sendable {
   /// Whether the handshake is complete, and data can be encrypted.
   public var isEstablished: Bool { lock.withLock { _ in state.phase == .established } }
 
-  /// What was agreed on; nil before the handshake is complete.
+  /// The result of the handshake; nil before it is complete.
   public var summary: TLSSummary? { lock.withLock { _ in state.summary } }
 
   /// The connection, which the first message makes.
@@ -68,7 +68,7 @@ public final class TLSSession: @unchecked Sendable {
     }
     if datagrams {
       _ = ssl.pointee.SSL_ctrl(connection, SSL_CTRL_SET_MTU, Self.datagramSize, nil)
-      // Nothing is lost on the way, so nothing has to be sent again.
+      // The transport is reliable, so nothing has to be sent again.
       ssl.pointee.DTLS_set_timer_cb(connection) { _, _ in 60_000_000 }
     }
     state.connection = connection
@@ -80,7 +80,7 @@ public final class TLSSession: @unchecked Sendable {
   private static let datagramSize = 1400
 }
 
-/// What a handshake has agreed on.
+/// The result of a handshake.
 public struct TLSSummary: Equatable, Sendable {
   /// "TLSv1.2" or "DTLSv1.2".
   public var protocolVersion: String
@@ -94,7 +94,7 @@ public struct TLSSummary: Equatable, Sendable {
 
 /// The handshake.
 extension TLSSession {
-  /// What a handshake sends, and why it failed if it did: an alert may have to be sent with the failure.
+  /// The output of a handshake, and its error: an alert may have to be sent with the failure.
   public struct HandshakeStep: Equatable, Sendable {
     /// Whole records for the peer; may be empty.
     public var output: [UInt8]
@@ -193,7 +193,7 @@ extension TLSSession {
 extension TLSSession {
   /// Encrypts into the caller's memory, at most ``TLSRecord/maximumPlaintext`` bytes, which become one record.
   ///
-  /// OpenSSL counts the records, so the peer must get all of them, in the order of the calls. Allocates nothing.
+  /// OpenSSL numbers the records, so the peer must get all of them, in the order of the calls. Allocates nothing.
   ///
   /// - Parameter destination: ``TLSRecord/maximumOverhead`` bytes more than `plaintext` are always enough.
   /// - Returns: The bytes that were written.
@@ -214,7 +214,7 @@ extension TLSSession {
       if case .memory(_, let count) = transport.destination { used = count }
       transport.destination = .handshake([])
       guard Int(written) == plaintext.count else {
-        // What has been counted can't be sent.
+        // A numbered record can't be sent, so the session is over.
         state.phase = .over
         throw TLSError(.misuse, "encrypting failed: \(ssl.takeErrorText() ?? "the memory is too small")")
       }
@@ -266,7 +266,7 @@ extension TLSSession {
   }
 }
 
-/// The outside of TLS and DTLS records (RFC 5246, section 6.2.1; RFC 6347, section 4.1).
+/// The headers of TLS and DTLS records (RFC 5246, section 6.2.1; RFC 6347, section 4.1).
 public enum TLSRecord {
   /// The most bytes of plaintext in one record.
   public static let maximumPlaintext = 1 << 14
@@ -283,7 +283,7 @@ public enum TLSRecord {
     return headerSize + Int(bytes[headerSize - 2]) << 8 + Int(bytes[headerSize - 1])
   }
 
-  /// Whether the bytes are nothing but whole records.
+  /// Whether the bytes are whole records only.
   static func areWhole(_ bytes: UnsafeRawBufferPointer, isDatagram: Bool) -> Bool {
     var rest = bytes
     while !rest.isEmpty {

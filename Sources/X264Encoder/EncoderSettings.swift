@@ -28,8 +28,8 @@ public struct EncoderRates: Equatable, Sendable {
   /// The rate of the pictures.
   public var frameRate: FrameRate
   /// The size of the decoder's buffer (VBV) that x264 assumes, in kbit, and thus the most that one picture may have;
-  /// nil for 1.5 s of the bitrate, which suits key frames best. More than that is taken for nil, and less than one
-  /// picture of the bitrate for one picture.
+  /// nil for 1.5 s of the bitrate, which suits key frames best. Clamped to at least one picture and at most 1.5 s of
+  /// the bitrate.
   public var bufferSize: Int?
 
   public init(bitrate: Int, frameRate: FrameRate, bufferSize: Int? = nil) {
@@ -39,7 +39,7 @@ public struct EncoderRates: Equatable, Sendable {
   }
 }
 
-/// What a picture is for the stream.
+/// The role of a picture in the stream.
 public enum PictureKind: Sendable {
   /// The next picture; a key frame when one is due.
   case frame
@@ -106,7 +106,7 @@ public struct EncoderSettings: Equatable, Sendable {
   public var speedPreset: SpeedPreset
   /// Most frames from one key frame to the next; 0 means the frames of two seconds.
   public var keyFrameInterval: Int
-  /// The number of slices of a picture, each encoded in a thread of its own; 0 for a number that suits the size, see
+  /// The number of slices of a picture, each encoded in a thread of its own; 0 chooses it by the size, see
   /// ``threadCount``.
   public var threads: Int
   /// Further x264 options in the form `name=value:name=value`, as x264enc takes them. See
@@ -151,7 +151,7 @@ extension EncoderSettings {
   /// In kbit/s; x264 silently reduces larger rates.
   public static let bitrateRange = 1...2_000_000
 
-  /// Checks what x264 would refuse with a vague message, change silently, or accept with a huge allocation.
+  /// Refuses settings that x264 would refuse with a vague message, change silently, or accept with a huge allocation.
   func validate() throws(EncoderError) {
     guard width >= 16, height >= 16 else {
       throw .invalidSize(width: width, height: height, reason: "each side needs at least 16 pixels, one macroblock")
@@ -179,7 +179,7 @@ extension EncoderSettings {
     guard bitrateRange.contains(bitrate) else { throw .invalidBitrate(bitrate) }
   }
 
-  /// What `keyFrameInterval` 0 stands for.
+  /// The meaning of `keyFrameInterval` 0.
   public static let automaticKeyFrameInterval = Duration.seconds(2)
 
   /// Most frames between key frames with `automatic` resolved to two seconds: at 15 frames per second, 30.
@@ -191,7 +191,7 @@ extension EncoderSettings {
 
   /// The size of the decoder's buffer (VBV) that x264 assumes, in kbit.
   ///
-  /// `vbvMilliseconds` of the stream or what `rates` ask for, but never less than one frame, which is what x264 needs.
+  /// `vbvMilliseconds` of the stream or the size in `rates`, but never less than one frame, which is what x264 needs.
   func vbvBufferSize(_ rates: EncoderRates) -> Int32 {
     let oneFrame = (rates.bitrate * frameRate.denominator + frameRate.numerator - 1) / frameRate.numerator
     let size = min(rates.bitrate * Self.vbvMilliseconds / 1000, rates.bufferSize ?? .max)
@@ -233,7 +233,7 @@ public enum SpeedPreset: Int32, CaseIterable, Sendable {
   /// The name in a pipeline description. x264enc spells the first one with a capital letter.
   public var nick: String { x264Name ?? "None" }
 
-  /// What `x264_param_default_preset` calls it; nil asks it for no preset.
+  /// Its name for `x264_param_default_preset`; nil for no preset.
   var x264Name: String? {
     self == .none ? nil : "\(self)"
   }

@@ -15,11 +15,11 @@ int linux_accept (int listener);
 /* At most 15 bytes of `name` become the calling thread's name. */
 void linux_name_current_thread (const char *_Nonnull name);
 
-/* The round-trip times of a TCP connection in microseconds, 0 for one that the kernel does not know: 0, or -1 with errno
-   for any other socket. */
+/* The round-trip times of a TCP connection in microseconds, 0 for a time that the kernel does not know. Returns 0, or -1
+   with errno for other sockets. */
 int linux_round_trip (int socket, unsigned int *_Nonnull smoothed, unsigned int *_Nonnull minimum);
 
-/* The bytes that a TCP socket holds and has not sent once, or -1 with errno. */
+/* The bytes that a TCP socket holds and has never sent, or -1 with errno. */
 int linux_unsent_bytes (int socket);
 
 #endif

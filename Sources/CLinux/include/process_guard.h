@@ -4,27 +4,27 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* A program below a guard: a process of its own that ends the program and everything that the program has started, with
-   SIGTERM and after two seconds with SIGKILL, as soon as nothing has the writing end of its pipe open any more. So
-   nothing is left behind when this process is killed. */
+/* A program below a guard: a process of its own that ends the program and all its descendants, with SIGTERM and after
+   two seconds with SIGKILL, as soon as the writing end of its pipe is closed everywhere. So no process stays when this
+   one is killed. */
 
 typedef struct {
   /* Ends with NULL. The first one is looked up in PATH. */
   char *_Nullable const *_Nonnull arguments;
   /* Ends with NULL. */
   char *_Nullable const *_Nonnull environment;
-  /* Where it starts; NULL is here. */
+  /* The working directory; NULL is this process's. */
   const char *_Nullable folder;
   /* Becomes its standard output and error. */
   int output;
   /* Becomes its descriptor 3, or -1. */
   int passed;
-  /* Removed when all has ended; NULL for nothing. */
+  /* Removed with its folder when all processes have ended; NULL for none. */
   const char *_Nullable file;
   const char *_Nullable file_folder;
 } guarded_command;
 
-/* What the guard tells, in the native order of bytes. */
+/* A report of the guard, in native byte order. */
 typedef struct {
   /* One of guard_kind. */
   int32_t kind;
@@ -36,7 +36,7 @@ enum guard_kind {
   GUARD_STARTED = 1,
   /* The program could not be started; the value is errno. */
   GUARD_FAILED = 2,
-  /* All processes have ended; the value is what waitpid(2) said of the first. */
+  /* All processes have ended; the value is the program's status from waitpid(2). */
   GUARD_ENDED = 3
 };
 

@@ -1,9 +1,9 @@
 import Glibc
 import SDLLink
 
-/// A D-Bus of our own, on which the program tells of its buttons and fields (AT-SPI). It ends with this object.
+/// A private D-Bus on which the program publishes its buttons and fields (AT-SPI). It ends with this object.
 final class AccessibilityBus {
-  /// What describes such a bus, from Debian's at-spi2-core; the bus starts AT-SPI's registry by itself.
+  /// The configuration of such a bus, from Debian's at-spi2-core; the bus starts AT-SPI's registry by itself.
   private static let configuration = "/usr/share/defaults/at-spi2/accessibility.conf"
   private static let startTimeout = Duration.seconds(5)
 
@@ -40,7 +40,7 @@ final class AccessibilityBus {
     try waitForAddress()
   }
 
-  /// What makes a program tell of its items there; the second one undoes what a desktop may have set for GTK.
+  /// Makes a program publish its items there; the second one undoes a desktop's setting for GTK.
   var variables: [String: String] { ["AT_SPI_BUS_ADDRESS": address, "NO_AT_BRIDGE": "0"] }
 
   /// It prints its address when it can be connected to.
@@ -59,7 +59,7 @@ final class AccessibilityBus {
     }
   }
 
-  /// What it writes is of no interest, but must not fill the pipe.
+  /// Discards its output, which must not fill the pipe.
   func discardOutput() {
     while process.takeOutput() != nil {}
   }

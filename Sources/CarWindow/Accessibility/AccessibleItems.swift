@@ -4,7 +4,7 @@ import DBus
 ///
 /// Its calls block; ``cancel()`` ends them, from any thread.
 final class AccessibleItems: Sendable {
-  /// More objects are not looked at, nor objects within so many others.
+  /// The most objects that are looked at, and how deep they may be nested.
   private static let maximumObjectCount = 1000
   private static let maximumDepth = 40
   /// Of an answer.
@@ -42,12 +42,12 @@ final class AccessibleItems: Sendable {
 
   func cancel() { client.cancel() }
 
-  /// The items of all programs on the bus, those within others in place of these.
+  /// The items of all programs on the bus; an item that contains others is left out.
   func read(on screen: ScreenSize) -> [ScreenArea] {
     var areas: [ScreenArea] = []
     var left = Self.maximumObjectCount
     for program in children(of: Reference(owner: "org.a11y.atspi.Registry", path: Self.root)) {
-      // The program itself has no place, and no states.
+      // The program itself has no extents and no states.
       for window in children(of: program) { visit(window, screen, Self.maximumDepth, &left, &areas) }
     }
     return areas

@@ -15,7 +15,7 @@ final class ItemWatch: Sendable {
 
   /// - Parameters:
   ///   - size: of the screen.
-  ///   - report: gets the areas when they are others, on the thread.
+  ///   - report: gets the areas when they have changed, on the thread.
   /// - Returns: nil without the bus.
   init?(address: String, size: ScreenSize, report: @escaping @Sendable ([ScreenArea]) -> Void) {
     guard let items = AccessibleItems(address: address) else { return nil }
@@ -50,7 +50,7 @@ final class ItemWatch: Sendable {
     var known: [ScreenArea] = []
     while let size = waitForReading() {
       let areas = items.read(on: size)
-      // What was cancelled is incomplete.
+      // A cancelled reading is incomplete.
       if areas != known, !state.withLock({ $0.isOver }) { report(areas) }
       known = areas
     }
@@ -71,7 +71,7 @@ final class ItemWatch: Sendable {
 }
 
 /// When the items of a screen are read: soon after a change, but not too often, and once more when nothing has changed
-/// for a while, since toolkits tell of what they show a moment after they show it.
+/// for a while, since toolkits publish items a moment after they show them.
 struct ReadingSchedule: Equatable, Sendable {
   /// Between two readings, which cost the program time.
   static let shortestPause = Duration.milliseconds(500)

@@ -8,29 +8,29 @@ import Synchronization
 /// An app on a head unit, from NULL→READY to READY→NULL: connection, registration and status, and the streams that use
 /// them.
 ///
-/// It stays registered whatever streams come and go in between, and connects again when the connection breaks.
-/// Callbacks of an app that has ended never reach the element, which may have a new app by then.
+/// It stays registered while streams come and go, and connects again when the connection breaks. Callbacks of an app
+/// that has ended never reach the element, which may have a new app by then.
 ///
-/// Several elements may use it (``AppMember``), each with a stream of its own. One of them posts what concerns the app;
+/// Several elements may use it (``AppMember``), each with a stream of its own. One of them posts the app's messages;
 /// all of them notify.
 ///
 /// Locks: `state`, under which a stream is attached. None is held while anything is posted, notified or waited for.
 final class AppClient: Sendable {
   /// How long it may take to unregister and close the connection.
   private static let closeTimeout = Duration.seconds(1)
-  /// What is left of that at least, if ending the stream has taken long already.
+  /// The least of that time that remains if ending the stream has taken long.
   private static let shortestClose = Duration.milliseconds(400)
-  /// For the connection's thread to end, beyond that. Without a limit, a callback that waits for a lock of the thread
-  /// which ends the app would block both without end.
+  /// How long after that the connection thread may take to end. Without a limit, a callback that waits for a lock of
+  /// the thread that ends the app would deadlock both.
   private static let joinTimeout = Duration.milliseconds(250)
-  /// No error of the connection is posted earlier after the start. One that comes at once, as from a closed port on
-  /// this machine, is too early for gst-launch, whose handler on the posting thread quits a main loop that does not run
-  /// yet, and which then never ends (`LaunchTests.anErrorThatComesAtOnce`). When that loop runs no element can know.
+  /// No error of the connection is posted earlier after the start. An immediate one, as from a closed port on this
+  /// machine, is too early for gst-launch: its handler on the posting thread quits a main loop that does not run yet,
+  /// so gst-launch never ends (`LaunchTests.anErrorThatComesAtOnce`). An element can't know when that loop runs.
   private static let earliestFailure = Duration.milliseconds(250)
   /// How long it stays registered for a sink that is in NULL.
   private static let lingerTime = Duration.seconds(5)
 
-  /// What it was made with, for the first element.
+  /// The settings of the first element.
   let settings: AppSettings
   let connection: AppConnection
   private let state: Monitor<AppClientState>
@@ -39,7 +39,7 @@ final class AppClient: Sendable {
   /// Kept until the app's end, so that no other app takes it.
   private let number: Mutex<AppNumber?>
   private let policyFetch = PolicyFetch()
-  /// Why the app has no icon although it asks for one.
+  /// Why the app has no icon although one is set.
   let iconFault: ElementError?
   private let began: Duration
 
@@ -88,9 +88,9 @@ final class AppClient: Sendable {
 
   var isOver: Bool { state.withLock { $0.isOver } }
 
-  /// Begins to connect; what comes of it is reported on the connection thread.
+  /// Begins to connect; the result is reported on the connection thread.
   ///
-  /// - Throws: when there is no thread to be had.
+  /// - Throws: when the thread can't be started.
   func start() throws(ElementError) {
     // The connection's thread notifies it: a listener that restarted the element inside this state change would leave
     // GStreamer with two of them at once.
@@ -103,13 +103,13 @@ final class AppClient: Sendable {
     }
   }
 
-  /// Posts an error, once, and makes the app and what it serves fail.
+  /// Posts an error, once, and makes the app and its streams fail.
   func fail(_ error: ElementError, _ element: any AppElement) {
     let (isFirst, listeners) = state.withLock { ($0.fail(), $0.members) }
     guard isFirst else { return }
     members.countApp { $0.lastError = error.text }
     withStreams(of: listeners) { $0.appIsFailing() }
-    // Before any frame fails, because upstream then posts an error of its own that explains nothing.
+    // Before any frame fails, because upstream then posts an error of its own that does not explain the cause.
     element.postError(error)
     state.withLock { $0.failureIsKnown() }
     state.broadcast()
@@ -121,21 +121,21 @@ final class AppClient: Sendable {
     connection.stop(grace: Self.closeTimeout)
   }
 
-  /// Fails because of the connection, or of what the head unit said: not before ``earliestFailure``, and after the
-  /// error message the progress that is under way ends with an error as well.
+  /// Fails because of the connection or the head unit: not before ``earliestFailure``. After the error message, the
+  /// present PROGRESS ends with an error as well.
   func failConnection(_ error: ElementError, _ element: any AppElement) {
     _ = state.wait(until: began + Self.earliestFailure) { $0.isOver ? true : nil }
     fail(error, element)
     endProgress(GST_PROGRESS_TYPE_ERROR, error.text)
   }
 
-  /// Ends the connection and waits for its threads, though not on one of them and not without limit. Nothing that it
-  /// still reports reaches an element.
+  /// Ends the connection and waits for its threads, for a limited time, and not on one of them. Its later reports do
+  /// not reach an element.
   ///
   /// - Parameters:
   ///   - member: the last element that uses the app.
   ///   - element: nil when the element is being freed, and can't post anything any more.
-  ///   - time: has passed already since the element began to stop, and is taken off what the end may last.
+  ///   - time: has passed since the element began to stop, and is subtracted from the time for the end.
   private func end(_ member: AppMember, _ element: (any AppElement)?, after time: Duration) {
     stopLingering(member.id)
     let (isFirst, wasConnected) = state.withLock { ($0.end(), $0.status.peer != nil) }
@@ -144,7 +144,7 @@ final class AppClient: Sendable {
     let grace = max(Self.closeTimeout - time, Self.shortestClose)
     connection.stop(grace: grace)
     let joinDeadline = MonotonicClock.now + grace + Self.joinTimeout
-    // A thread that is still in a callback then keeps what it needs.
+    // A thread that is still in a callback keeps its references.
     if !connection.isOnObserverThread,
       state.wait(until: joinDeadline, for: { $0.isConnectionRunning ? nil : true }) != nil
     {
@@ -169,7 +169,8 @@ final class AppClient: Sendable {
     state.broadcast()
   }
 
-  /// The element belongs to a pipeline by now: announces a registration or a level that no application has heard of.
+  /// The element belongs to a pipeline by now: announces a registration or a level whose messages no application has
+  /// received.
   func repeatUnheard(_ element: any AppElement) {
     let (unheard, status) = state.withLock { state in
       defer { state.unheard = .nothing }
@@ -183,7 +184,7 @@ final class AppClient: Sendable {
     if let hmi = status.session.hmi { element.postHMIStatus(hmi) }
   }
 
-  /// Posts the end of a progress that is under way; at most one end for each START.
+  /// Posts the end of the present PROGRESS; at most one end for each START.
   func endProgress(_ type: GstProgressType, _ text: String) {
     if state.withLock({ $0.endProgress() }) { members.withPoster { $0.postProgress(type, text) } }
   }
@@ -192,7 +193,7 @@ final class AppClient: Sendable {
 // MARK: The elements and their streams
 
 extension AppClient {
-  /// Reports everything to the element's stream from now on. `begin` gets what is known so far, with the lock held, so
+  /// Reports everything to the element's stream from now on. `begin` gets the present status, with the lock held, so
   /// that no event is missed or comes twice.
   func attach<Result>(
     _ stream: any AppStream, of element: any AppElement, _ begin: (AppSession.Status) -> Result
@@ -203,12 +204,12 @@ extension AppClient {
     }
   }
 
-  /// Reports nothing more to `stream`.
+  /// Stops reporting to `stream`.
   func detach(_ stream: any AppStream) {
     state.withLock { $0.members.detach(stream) }
   }
 
-  /// A further element uses the app.
+  /// Another element uses the app.
   ///
   /// - Returns: the name of the first one; nil if another element streams the same, or the app can't be used.
   func join(_ element: any AppElement) -> String? {
@@ -218,15 +219,15 @@ extension AppClient {
     return first
   }
 
-  /// The element wants to be told of other RPCs.
+  /// The element wants other notifications.
   func setNotifications(_ notifications: Set<FunctionID>, of element: any AppElement) {
     state.withLock { $0.members.change(ObjectIdentifier(element)) { $0.notifications = notifications } }
     requestNotifications()
   }
 
-  /// What the elements want to be told has changed.
+  /// The set of wanted notifications has changed.
   private func requestNotifications() {
-    // With the lock, so that the last change is the last one that the connection hears of.
+    // With the lock, so that the connection gets changes in order.
     state.withLock { state in
       let own: Set<FunctionID> = settings.policyUpdates == .none ? [] : [.onSystemRequest]
       connection.setNotifications(state.members.notifications.union(own))
@@ -238,12 +239,13 @@ extension AppClient {
     members.name(of: kind)
   }
 
-  /// The element does not use the app any more. The last one ends it, and with it those that are in NULL already.
+  /// The element does not use the app any more. The last one ends the app, and releases it from elements that are in
+  /// NULL already.
   ///
   /// - Parameters:
   ///   - element: nil when the element is being freed, and can't post anything any more.
   ///   - time: has passed already since the element began to stop.
-  /// - Returns: whether the app goes on.
+  /// - Returns: whether the app continues.
   @discardableResult
   func leave(_ id: ObjectIdentifier, _ element: (any AppElement)?, after time: Duration = .zero) -> Bool {
     let (left, others, goesOn) = state.withLock { $0.leave(id) }
@@ -266,24 +268,24 @@ extension AppClient {
   }
 }
 
-// MARK: Waiting for what the head unit takes, so that upstream chooses its first caps with that in mind
+// MARK: Waiting for the head unit's formats, so that upstream chooses its first caps from them
 
 extension AppClient {
-  /// What the head unit takes, as `value` reads it; nil if it has not said so yet.
+  /// The head unit's formats, as `value` reads them from the status; nil if they are not known yet.
   ///
   /// On a streaming thread, waits for that as long as the first connection may take; ``interrupt(_:)``, failure and the
-  /// end of the app end the wait. Other threads get the present state at once: an application's main thread may be the
-  /// one that this waits for.
+  /// end of the app end the wait. Other threads get the present state at once: the wait may depend on an application's
+  /// main thread.
   ///
   /// - Parameters:
-  ///   - element: the one that is asked.
-  ///   - pad: its sink pad. While a stream's pad flushes, its thread is waited for, and must not wait itself.
+  ///   - element: the one that answers.
+  ///   - pad: its sink pad. While a stream's pad flushes, its thread must not wait, because others wait for it.
   func awaitForCaps<Value>(
     of element: any AppElement, _ pad: UnsafeMutablePointer<GstPad>, _ value: (AppStatus) -> Value?
   ) -> Value? {
     let id = ObjectIdentifier(element)
     let (present, asker) = state.withLock { (value($0.status), $0.members[id]) }
-    // In READY a pad is flushing too, but nothing is waited for.
+    // In READY a pad is flushing too, but nothing waits for its thread.
     let mayFlush = asker?.stream == nil
     guard present == nil, StreamingThread.isCurrent, !connection.isOnObserverThread else { return present }
     let deadline = began + .milliseconds(Int64(settings.connectTimeout))
@@ -312,8 +314,8 @@ extension AppClient {
 
 // MARK: A player that changes to READY between two films
 
-/// It takes its sinks to NULL meanwhile (``GStreamerElement/isInReadyPipeline``). The app stays registered for a while
-/// then, and so on the car's screen (`FilmTests.nextFilmKeepsTheRegistration`).
+/// The player takes its sinks to NULL meanwhile (``GStreamerElement/isInReadyPipeline``). The app stays registered for
+/// a while then, and so stays on the car's screen (`FilmTests.nextFilmKeepsTheRegistration`).
 extension AppClient {
   /// The element begins to wait for the next film; the app lingers once all of its elements do.
   ///
@@ -331,17 +333,17 @@ extension AppClient {
     state.withLock { $0.stopLingering(id) }
   }
 
-  /// Ends an app that lingers, in vain if there is no time, else if it has waited for long enough. On the connection
+  /// Ends an app that lingers: at once if `now` is nil, otherwise if it has waited long enough. On the connection
   /// thread.
   private func endLinger(at now: Duration? = nil) {
     let (isOver, end) = state.withLock { ($0.endLinger(at: now), $0.lingersUntil) }
-    // An earlier time had been asked for, and is over.
+    // The timer fired for an earlier time.
     if let end { connection.setTimer(at: end) }
     if isOver { members.withElements { $0.appHasLingered(self) } }
   }
 }
 
-// MARK: What the connection reports, on its thread and without any lock held
+// MARK: Reports of the connection, on its thread and without any lock held
 
 /// The app handles each event first, then the streams.
 extension AppClient {
@@ -398,7 +400,7 @@ extension AppClient {
     if !isOver { members.withPoster { $0.postProgress(GST_PROGRESS_TYPE_CONTINUE, text) } }
   }
 
-  /// A car has to connect by itself. That none has come is no error.
+  /// A car has to connect by itself; waiting for it is no error.
   private func wait(_ status: TransportStatus) {
     switch status {
     case .waiting(let peer): progress(.waiting, "Waiting for \(peer)")
@@ -439,7 +441,7 @@ extension AppClient {
       let isStreaming = session.videoGrant != nil || session.audioGrant != nil
       if !isStreaming, reason != .connectionLost, reason != .sessionEnded { enter(.ready) }
     case .rpcProtected: members.notify(.encryptionState)
-    default: break  // A failure is handled when the end of the connection is reported, which follows.
+    default: break  // A failure is handled with the end of the connection, which is reported next.
     }
   }
 
@@ -514,9 +516,9 @@ extension AppClient {
     members.withPoster { $0.postDisconnected(reason: reason ?? "closed by the app", retryAfter: nil) }
   }
 
-  /// Forgets what holds for one connection only.
+  /// Forgets the status of the connection.
   ///
-  /// - Returns: the status before.
+  /// - Returns: the former status.
   private func forgetConnection(
     _ newState: ConnectionState, _ failure: ConnectionFailure?, _ listeners: AppMembers
   ) -> AppStatus {

@@ -1,36 +1,36 @@
 import GStreamerKit
 import SDLApp
 
-/// What is known of an app.
+/// The status of an app.
 struct AppStatus: Sendable {
   var connection = ConnectionState.idle
   /// Address of the head unit; nil without a connection.
   var peer: String?
-  /// Of the last connection on which it was known.
+  /// The head unit of the last connection that got that far.
   var headUnit: HeadUnitInfo?
-  /// That of the connection.
+  /// The status of the connection's session.
   var session = AppSession.Status()
   var lockScreen = LockScreen()
 
   /// The property `hmi-level`.
   var level: HMILevel { session.hmi?.level ?? .none }
 
-  /// What sound the head unit plays, assumed if it has announced none; nil while there is no head unit.
+  /// The head unit's audio format, assumed if it has announced none; nil while there is no head unit.
   var pcmFormat: PCMFormat? { headUnit.map { $0.announcedPCMFormat ?? PCMFormat() } }
 }
 
 /// The state of an ``AppClient``, under its lock.
 struct AppClientState: Sendable {
-  /// How far the app has come. No phase follows that stands before it.
+  /// The phases of an app, in their order.
   enum Phase: Int, Comparable, Sendable {
     /// Its first element has not started it.
     case made
     case running
     /// An error message is about to be posted.
     case failing
-    /// It is on the bus.
+    /// The error is on the bus.
     case failed
-    /// Its last element has left, or it has lingered in vain: no other one may join.
+    /// Its last element has left, or its linger time is over: no other element may join.
     case ending
     /// Nothing reaches its elements any more.
     case over
@@ -38,7 +38,7 @@ struct AppClientState: Sendable {
     static func < (left: Phase, right: Phase) -> Bool { left.rawValue < right.rawValue }
   }
 
-  /// What was announced while no application could hear of it.
+  /// Announcements that no application could receive.
   enum Unheard: Sendable {
     case nothing
     case level
@@ -53,11 +53,11 @@ struct AppClientState: Sendable {
   private(set) var hasStreamed = false
   /// When the last attempt to connect began; nil before the first.
   private(set) var attemptBegan: Duration?
-  /// A PROGRESS message was posted whose end has not been.
+  /// A PROGRESS message was posted, but not its end.
   private(set) var isInProgress = true
   /// The connection's last event is still to come.
   private(set) var isConnectionRunning = false
-  /// All elements are in NULL, and will soon be used again; nil unless that is so.
+  /// Until when the app lingers because all its elements are in NULL; nil otherwise.
   private(set) var lingersUntil: Duration?
 
   init(_ member: AppMember) {
@@ -66,11 +66,10 @@ struct AppClientState: Sendable {
 
   var isOver: Bool { phase == .over }
 
-  /// Whether it can serve a stream: neither failed nor ended. One that its first element has made, but not started yet,
-  /// will.
+  /// Whether it can serve a stream: neither failed nor ended. It may be not started yet.
   var isUsable: Bool { phase < .failing && (phase == .made || status.connection != .idle) }
 
-  /// The app begins to connect; whether it is still wanted.
+  /// The app begins to connect; returns whether it is still wanted.
   mutating func start() -> Bool {
     guard phase == .made else { return false }
     phase = .running
@@ -79,7 +78,7 @@ struct AppClientState: Sendable {
     return true
   }
 
-  /// The app is about to fail; whether that is news.
+  /// The app is about to fail; returns false if it has failed before.
   mutating func fail() -> Bool {
     guard phase < .failing else { return false }
     phase = .failing
@@ -91,14 +90,14 @@ struct AppClientState: Sendable {
     if phase == .failing { phase = .failed }
   }
 
-  /// The app ends; false if that has happened.
+  /// The app ends; returns false if it has ended before.
   mutating func end() -> Bool {
     guard phase != .over else { return false }
     phase = .over
     return true
   }
 
-  /// Its threads have ended. Returns what was known, and whether a PROGRESS message waits for its end.
+  /// Its threads have ended. Returns the last status, and whether a PROGRESS message waits for its end.
   mutating func clear() -> (AppStatus, isInProgress: Bool) {
     defer {
       members.removeAll()
@@ -112,20 +111,20 @@ struct AppClientState: Sendable {
     isConnectionRunning = false
   }
 
-  /// Enters a state of the connection; false if it is the present one, or nothing follows any more.
+  /// Enters a state of the connection; false if it is the present one, or the app is over.
   mutating func enter(_ state: ConnectionState) -> Bool {
     guard phase < .failing || phase == .ending, status.connection != state else { return false }
     status.connection = state
     return true
   }
 
-  /// Begins an attempt; whether it is the first.
+  /// Begins an attempt; returns whether it is the first.
   mutating func beginAttempt(at now: Duration) -> Bool {
     defer { attemptBegan = now }
     return attemptBegan == nil
   }
 
-  /// - Returns: Whether the level has changed, rather than been repeated, as SDL Core does when a call takes the sound.
+  /// - Returns: Whether the level has changed. SDL Core also repeats it, as when a phone call takes the sound.
   mutating func sessionChanged(to session: AppSession.Status) -> Bool {
     let former = status.level
     status.session = session
@@ -134,7 +133,7 @@ struct AppClientState: Sendable {
     return status.level != former
   }
 
-  /// Forgets what holds for one connection only, and returns what was known.
+  /// Forgets the status of the connection, and returns it.
   mutating func connectionLost() -> AppStatus {
     defer {
       status.peer = nil
@@ -143,7 +142,7 @@ struct AppClientState: Sendable {
     return status
   }
 
-  /// - Returns: what the lock screen has to show from now on; nil if that has not changed, or nothing follows any more.
+  /// - Returns: the new lock screen; nil if it has not changed, or the app is over.
   mutating func changeLockScreen(_ change: (inout LockScreen) -> Void) -> LockScreen? {
     let before = status.lockScreen.status
     change(&status.lockScreen)
@@ -154,7 +153,7 @@ struct AppClientState: Sendable {
     isInProgress = true
   }
 
-  /// Whether a PROGRESS message is under way, which ends by this.
+  /// Ends the present PROGRESS; returns whether there was one.
   mutating func endProgress() -> Bool {
     defer { isInProgress = false }
     return isInProgress && !isOver
@@ -169,7 +168,7 @@ extension AppClientState {
 
   /// An element leaves.
   ///
-  /// - Returns: the element, the others, and whether the app goes on.
+  /// - Returns: the element, the others, and whether the app continues.
   mutating func leave(_ id: ObjectIdentifier) -> (AppMember?, others: [AppMember], goesOn: Bool) {
     let left = members[id]
     let (others, goesOn) = members.leave(id)
@@ -194,7 +193,8 @@ extension AppClientState {
     lingersUntil = nil
   }
 
-  /// Ends an app that lingers: in vain without a time, else if it has waited for long enough; whether it ends.
+  /// Ends an app that lingers: at once if `now` is nil, otherwise if it has waited long enough; returns whether it
+  /// ends.
   mutating func endLinger(at now: Duration?) -> Bool {
     guard let end = lingersUntil, now.map({ $0 >= end }) ?? true else { return false }
     lingersUntil = nil

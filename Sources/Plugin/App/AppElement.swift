@@ -2,25 +2,25 @@ import GStreamerKit
 import SDLApp
 import SDLLink
 
-/// Settings of a sink that registers as an app, by which properties find those of the app.
+/// Settings of a sink that registers as an app, with the settings of the app for the shared properties.
 protocol AppElementSettings: PropertySettings {
   var app: AppSettings { get set }
-  /// What the application wants to be told of RPCs (property `rpc-notifications`).
+  /// The notifications that the application wants (property `rpc-notifications`).
   var rpcNotifications: [FunctionID] { get set }
 }
 
-/// A sink that is an app on a head unit, alone or with others: what its changes of state begin and end.
+/// A sink that is an app on a head unit, alone or with others, with its state changes.
 protocol AppElement: BaseSinkElement where Settings: AppElementSettings {
   associatedtype Stream: AppStream
 
-  /// What it streams.
+  /// The service that it streams on.
   var service: StreamService { get }
   var runs: SinkRuns<Stream> { get }
   var time: TimeSource { get }
-  /// Checks what the properties could not, before anything begins.
+  /// Checks settings that the properties could not check, before the start.
   func checkBeforeStart(_ settings: Settings) throws(ElementError)
   func makeStream(_ app: AppClient, _ settings: Settings) -> Stream
-  /// A change of state is about to reset what the base class counts.
+  /// A state change is about to reset the base class's counters.
   func keepCounters()
   /// Changes the counters of the app's connections.
   func countApp(_ change: (inout AppCounters) -> Void)
@@ -43,7 +43,7 @@ extension AppElement {
     stream == nil ? mayBeStarting : !UpstreamPath.isUnlinked(pad)
   }
 
-  /// Posts an error and makes everything that follows fail.
+  /// Posts an error and makes all later buffers and caps fail.
   func fail(_ error: ElementError) {
     guard let app else { return postError(error) }
     app.fail(error, self)
@@ -82,8 +82,8 @@ extension AppElement {
     return result
   }
 
-  /// Begins to use an app, unless there is one already that has not failed and was asked for with the same settings:
-  /// one that another element has registered, or a new one.
+  /// Begins to use an app, one that another element has registered or a new one, unless there is one already that has
+  /// not failed and has the same settings.
   private func beginApp() throws(ElementError) {
     let settings = self.settings.current
     try checkBeforeStart(settings)
@@ -97,7 +97,7 @@ extension AppElement {
       runs.set(app, settings.app)
       try begin(app, settings.app)
     case .joined(let app, let first):
-      // A descriptor is that of the app's connection, and so is used by all its elements.
+      // A descriptor belongs to the app's connection, so all its elements use it.
       _ = settings.app.descriptorUse.begin()
       runs.set(app, settings.app)
       try adopt(app, settings.app, first: first)
@@ -178,7 +178,7 @@ extension AppElement {
     runs.noteStreamEnd(at: now, took: now - began)
   }
 
-  /// The app has waited in vain to be used again, and is to be ended. On the connection thread.
+  /// The app has not been used again in time, and ends. On the connection thread.
   func appHasLingered(_ app: AppClient) {
     if self.app === app { endApp() }
   }
@@ -199,10 +199,10 @@ extension AppElement {
   }
 }
 
-/// What GstBaseSink asks for; without a stream nothing is shown or heard.
+/// GstBaseSink's virtual functions; without a stream they do nothing.
 extension AppElement {
   func willBeFreed() {
-    // Its state is NULL; only an app that lingers can be left.
+    // Its state is NULL, so it can only have an app that lingers.
     _ = app?.leave(ObjectIdentifier(self), nil)
   }
 

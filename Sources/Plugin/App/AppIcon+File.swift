@@ -23,7 +23,7 @@ extension AppIcon {
     self.init(png: bytes)
   }
 
-  /// At most one byte more than it may have; nil if it can't be read, for the reason in errno.
+  /// At most one byte more than allowed; nil with errno if it can't be read.
   private static func read(_ path: String) -> [UInt8]? {
     // Without O_NONBLOCK, opening a pipe waits for its other end.
     let descriptor = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)

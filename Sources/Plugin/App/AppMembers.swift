@@ -3,10 +3,10 @@ import SDLApp
 
 /// An element that uses an app.
 struct AppMember: Sendable {
-  /// Of the element's Swift object.
+  /// The id of the element's Swift object.
   let id: ObjectIdentifier
   let element: ElementHandle<any AppElement>
-  /// What the element streams.
+  /// The service that the element streams on.
   let kind: StreamService
   /// The element's name.
   let name: String
@@ -14,11 +14,11 @@ struct AppMember: Sendable {
   var stream: (any AppStream)?
   /// How often its streaming threads had to return.
   var interruptions: UInt64 = 0
-  /// No stream is to come: its pipeline goes down.
+  /// No stream follows: its pipeline goes down.
   var isGoingDown = false
-  /// It is in NULL, and will soon use the app again.
+  /// It is in NULL, and is expected to use the app again.
   var isLingering = false
-  /// What it wants to be told of RPCs.
+  /// The notifications that it wants.
   var notifications: Set<FunctionID>
 
   init(_ element: any AppElement) {
@@ -38,10 +38,10 @@ struct AppMembers: Sendable {
     members = [first]
   }
 
-  /// All of them are in NULL, and will soon use the app again.
+  /// All of them are in NULL, and are expected to use the app again.
   var areLingering: Bool { members.allSatisfy(\.isLingering) }
 
-  /// What one or the other wants to be told.
+  /// The notifications that any of them wants.
   var notifications: Set<FunctionID> { members.reduce(into: []) { $0.formUnion($1.notifications) } }
 
   /// The name of the element that streams `kind`; nil if none does.
@@ -49,12 +49,12 @@ struct AppMembers: Sendable {
 
   subscript(_ id: ObjectIdentifier) -> AppMember? { members.first { $0.id == id } }
 
-  /// Changes what is known of an element, if it still uses the app.
+  /// Changes the entry of an element, if it still uses the app.
   mutating func change(_ id: ObjectIdentifier, _ body: (inout AppMember) -> Void) {
     if let index = members.firstIndex(where: { $0.id == id }) { body(&members[index]) }
   }
 
-  /// Reports nothing more to `stream`.
+  /// Stops reporting to `stream`.
   mutating func detach(_ stream: any AppStream) {
     for index in members.indices where members[index].stream === stream { members[index].stream = nil }
   }
@@ -66,10 +66,10 @@ struct AppMembers: Sendable {
     return first.name
   }
 
-  /// An element leaves, unless the app does not go on without it: then all stay, since an element has to be known for
-  /// as long as there is a connection.
+  /// An element leaves, unless the app ends without it: then all entries stay, since there has to be an element as long
+  /// as there is a connection.
   ///
-  /// - Returns: the others, and whether the app goes on.
+  /// - Returns: the others, and whether the app continues.
   mutating func leave(_ id: ObjectIdentifier) -> (others: [AppMember], goesOn: Bool) {
     let others = members.filter { $0.id != id }
     let goesOn = others.contains { !$0.isLingering }
@@ -82,15 +82,15 @@ struct AppMembers: Sendable {
   }
 }
 
-/// What they are told. Without locks.
+/// Calls to the elements. Without locks.
 extension AppMembers {
-  /// Calls `body` with the element that posts for the app: the first one that is not on its way out, as it may have no
+  /// Calls `body` with the element that posts for the app: the first one that is not about to stop, as that may have no
   /// bus any more.
   func withPoster(_ body: (any AppElement) -> Void) {
     (members.first { !$0.isLingering } ?? members.first)?.element.withReference(body)
   }
 
-  /// Whether what is posted now reaches an application.
+  /// Whether messages reach an application now.
   var isHeard: Bool {
     var isHeard = false
     withPoster { isHeard = $0.hasListener }

@@ -7,14 +7,14 @@ enum StreamService: String {
   case video
 }
 
-/// What an element posts about its app: PROGRESS, element messages, and the structure behind the property `head-unit`.
+/// An element's messages about its app (PROGRESS, element messages), and the structure of the property `head-unit`.
 extension AppElement {
   func postProgress(_ type: GstProgressType, _ text: String) {
     log(GST_LEVEL_INFO, text)
     post(gst_message_new_progress(gstElement.cast(), type, "connect", text))
   }
 
-  /// Posts or logs what has happened in the app's session, if that takes no more than to say so.
+  /// Posts or logs events of the app's session that need no other reaction.
   func post(_ event: AppSession.Event) {
     switch event {
     case .sessionStarted(let version):
@@ -81,7 +81,7 @@ extension AppElement {
     postElementMessage(message)
   }
 
-  /// As GStreamer writes the values of enumerations: "not-streamable" for NOT_STREAMABLE.
+  /// In GStreamer's spelling of enumeration values: "not-streamable" for NOT_STREAMABLE.
   private func nick(_ name: String) -> String {
     String(name.lowercased().map { $0 == "_" ? "-" : $0 })
   }
@@ -163,7 +163,7 @@ struct AppCounters: Equatable {
   /// From the beginning of the last attempt to the registration.
   var connectTime: Duration = .zero
   var roundTrip: Duration = .zero
-  /// What connections before the present one have sent.
+  /// The bytes sent by earlier connections.
   var formerBytesSent: UInt64 = 0
   /// Nil while nothing has gone wrong.
   var lastError: String?
@@ -178,7 +178,7 @@ struct AppCounters: Equatable {
 }
 
 extension HeadUnitInfo {
-  /// Make and model, for people.
+  /// Make and model, for users.
   var name: String {
     let name = [make, model, modelYear].compactMap(\.self).joined(separator: " ")
     return name.isEmpty ? "the head unit" : name

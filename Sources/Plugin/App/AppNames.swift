@@ -23,7 +23,7 @@ struct AppNames: Equatable, Sendable {
     }
   }
 
-  /// As it is read; nil for none.
+  /// The value of the property; nil for none.
   var structure: Structure? {
     guard !values.isEmpty else { return nil }
     let structure = Structure("names")

@@ -1,13 +1,13 @@
 import Glibc
 
-/// What tells apps with the default `app-id` and `app-name` apart, because a head unit registers each id and name once:
-/// the first one of this machine on a head unit has none, the second is number 2, and so on.
+/// A number that distinguishes apps with the default `app-id` and `app-name`, because a head unit registers each id and
+/// name once: the first one of this machine on a head unit has none, the second is number 2, and so on.
 ///
-/// A number is the name of a socket in Linux's abstract namespace, which holds for all processes and ends with its
-/// owner, also when that crashes. So a program that starts again has the same number, and meets the files that the head
-/// unit keeps for it.
+/// A number is the name of a socket in Linux's abstract namespace, which is shared by all processes and ends with its
+/// owner, also if that crashes. So a restarted program has the same number, and finds the files that the head unit
+/// keeps for it.
 struct AppNumber: ~Copyable {
-  /// More apps than head units take. Beyond that the head unit is left to refuse them.
+  /// More apps than head units accept. Beyond that the head unit refuses them.
   private static let numbers = 1...32
 
   /// From 1.
@@ -16,7 +16,7 @@ struct AppNumber: ~Copyable {
 
   /// The lowest number that no other app of this machine has on the head unit.
   ///
-  /// - Parameter headUnit: as the property `uri` names it; one that has two names counts as two.
+  /// - Parameter headUnit: as the property `uri` names it; one with two names counts as two.
   init(on headUnit: String) {
     for number in Self.numbers {
       let descriptor = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue), 0)

@@ -1,9 +1,9 @@
 import GStreamerKit
 import SDLApp
 
-/// The properties that the app has in every sink.
+/// The app's properties, the same in every sink.
 extension Property where Owner: AppElement {
-  /// Who the app is, where its head unit is, and how long it waits.
+  /// The app's identity, its head unit, and its time-outs.
   static var app: [Property<Owner>] {
     [
       .text(
@@ -160,7 +160,8 @@ extension AppPermissions {
   }
 }
 
-/// Where SDL Core lets an app of this kind stream, if it lets the driver see and hear it: no policy changes that.
+/// The levels in which SDL Core lets an app of this type stream, if it is streamable and audible: no policy changes
+/// that.
 extension AppSettings {
   fileprivate var videoLevels: [HMILevel] {
     guard type != .media else { return [] }

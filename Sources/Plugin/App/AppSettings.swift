@@ -7,10 +7,10 @@ import SDLLink
 import Synchronization
 import TLSEngine
 
-/// What the user asked for of the app: who it is, where its head unit is, and how long it waits.
+/// The user's settings of the app: its identity, its head unit, and its time-outs.
 struct AppSettings: Equatable, Sendable {
   var uri: String? { didSet { descriptorUse = DescriptorUse() } }
-  /// Of the descriptor that ``uri`` names, if it names one.
+  /// The use of the descriptor in ``uri``, if there is one.
   private(set) var descriptorUse = DescriptorUse()
   var name = Self.defaultName
   var id = Self.defaultID
@@ -38,7 +38,7 @@ struct AppSettings: Equatable, Sendable {
   var secondaryTransport = SecondaryTransportPolicy.auto
   var policyUpdates = PolicyUpdates.none
   var tls = TLSSettings(role: .server)
-  /// The app is registered by whoever sends sound: SDL Core gives none to projection apps that are no media apps as
+  /// The element that registers the app sends sound: SDL Core gives none to projection apps that are not media apps as
   /// well.
   var hasSound = false
 
@@ -49,8 +49,8 @@ struct AppSettings: Equatable, Sendable {
   private static let defaultID = "gst-smartdevicelink"
   private static let loopbackNames = ["localhost", "127.0.0.1", "::1"]
 
-  /// The properties whose values differ from those with which another element has registered the app, and so do not
-  /// count. A default counts as not set.
+  /// The properties whose values are ignored, because another element has registered the app with other values. A
+  /// default counts as not set.
   func ignored(beside registered: AppSettings) -> [String] {
     let usual = AppSettings()
     func differs<Value: Equatable>(_ path: KeyPath<AppSettings, Value>) -> Bool {
@@ -77,7 +77,7 @@ struct AppSettings: Equatable, Sendable {
     return "\(Self.loopbackNames.contains(host.lowercased()) ? "localhost" : host.lowercased()):\(port)"
   }
 
-  /// As whom the app registers: defaults have the number behind them, if it is not 1.
+  /// The app's id and name: the number is appended to defaults, if it is not 1.
   func identity(number: Int) -> (name: String, id: String) {
     guard number > 1 else { return (name, id) }
     return (
@@ -85,7 +85,7 @@ struct AppSettings: Equatable, Sendable {
     )
   }
 
-  /// As whom the app registers, and the session's time-outs.
+  /// The app's identity and the session's time-outs.
   private func session(number: Int) -> AppSession.Configuration {
     let identity = identity(number: number)
     var session = AppSession.Configuration(
@@ -113,12 +113,12 @@ struct AppSettings: Equatable, Sendable {
     return try HeadUnitURI(uri)
   }
 
-  /// What to connect to, and how.
+  /// The parameters of the connection.
   ///
   /// - Parameters:
   ///   - number: see ``AppNumber``.
   ///   - clock: of all time-outs.
-  ///   - log: gets what happens while a car is waited for.
+  ///   - log: gets events while the app waits for a car.
   /// - Throws: the first thing in the settings that can't work.
   func connection(
     number: Int = 1, clock: TimeSource = .monotonic, log: @escaping @Sendable (String) -> Void
@@ -148,7 +148,7 @@ struct AppSettings: Equatable, Sendable {
     return configuration
   }
 
-  /// How to get a connection.
+  /// The endpoint for a URI.
   private func endpoint(
     _ headUnit: HeadUnitURI, _ tls: TLSContext?, _ clock: TimeSource, log: @escaping @Sendable (String) -> Void
   ) throws(ElementError) -> (endpoint: AppConnection.Endpoint, canReconnect: Bool) {
@@ -183,8 +183,8 @@ struct AppSettings: Equatable, Sendable {
   }
 }
 
-/// Whether the descriptor of a `uri` has been used: the connection closes it at its end, and the system then gives its
-/// number to something else. Setting the property anew, also to the same number, names another descriptor.
+/// Whether the descriptor of a `uri` has been used: the connection closes it at its end, and the system then reuses its
+/// number. Setting the property again, even to the same number, names another descriptor.
 final class DescriptorUse: Equatable, Sendable {
   private let isOver = Atomic(false)
 
@@ -193,7 +193,7 @@ final class DescriptorUse: Equatable, Sendable {
 
   var hasBegun: Bool { isOver.load(ordering: .relaxed) }
 
-  /// It says nothing about what the user has asked for.
+  /// It is no part of the user's settings.
   static func == (left: DescriptorUse, right: DescriptorUse) -> Bool { true }
 }
 

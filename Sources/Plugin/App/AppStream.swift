@@ -4,12 +4,12 @@ import SDLAppLink
 import SDLLink
 import Synchronization
 
-/// The stream of a sink that is an app, from READY→PAUSED to PAUSED→READY: what sound and video have in common in
-/// passing inputs to the negotiation that decides, carrying out what it decides, and telling the application.
+/// The stream of a sink that is an app, from READY→PAUSED to PAUSED→READY: the common part of sound and video: it
+/// passes inputs to the negotiation, carries out its outputs, and notifies the application.
 protocol AppStream: AnyObject, Sendable {
   associatedtype Sink: AppElement
   associatedtype Negotiation: StreamNegotiation
-  /// What the application hears.
+  /// The notifications of the application.
   associatedtype Notification: Sendable
 
   var sink: Sink { get }
@@ -18,34 +18,34 @@ protocol AppStream: AnyObject, Sendable {
   var state: Monitor<Negotiation> { get }
   var notifications: NotificationQueue<Notification> { get }
   var progress: StreamProgress { get }
-  /// The way to the head unit.
+  /// The path to the head unit.
   var channel: MediaChannel { get }
 
   // Its states.
-  /// Takes over what is known of the head unit already.
+  /// Takes over the present status of the app.
   func begin()
   /// PAUSED→READY begins; events still reach upstream.
   func prepareToEnd()
-  /// The service is about to end: takes back what the head unit has been given beside it.
+  /// The service is about to end: takes back other data that the head unit has got for it.
   func willEndService()
-  /// The stream is over: gives up what is left of it. Nothing of it is posted any more.
+  /// The stream is over: gives up the rest. Nothing is posted for it any more.
   func discardRest()
 
-  // What comes to the pad.
+  // Inputs of the pad.
   /// False if the caps can't be read.
   func setCaps(_ caps: UnsafeMutablePointer<GstCaps>) -> Bool
   /// Before the base class has the event.
   func observe(_ event: UnsafeMutablePointer<GstEvent>)
 
-  // What the app's connection reports, on its thread, without locks.
-  /// The session has this status now; that of no session without a connection.
+  // Reports of the app's connection, on its thread, without locks.
+  /// The session has this status now; without a connection, it is empty.
   func sessionChanged(to status: AppSession.Status)
-  /// Something has happened in the app's session, whose status is known already.
+  /// An event of the app's session, whose status is known already.
   func appReported(_ event: AppSession.Event)
-  /// The time has come that was set (``AppConnection/setTimer(at:)``), or an earlier one.
+  /// The time set with ``AppConnection/setTimer(at:)``, or an earlier one, has come.
   func timerFired()
 
-  // What the negotiation decides.
+  // Outputs of the negotiation.
   /// Carries out outputs of the negotiation, with its lock: the connection only stores them, and calls nothing back.
   func apply(_ outputs: [Negotiation.Output])
   /// Posts one notification. Without locks.
@@ -57,16 +57,15 @@ protocol AppStream: AnyObject, Sendable {
   ///
   /// - Returns: whether the source that pushes it is live.
   func prepareForPreroll() -> Bool
-  /// What the application reads while the first buffer of a file waits for the driver, and after that.
+  /// The texts for the application while the first buffer of a file waits for the driver, and after that.
   var driverWaitTexts: (waiting: String, over: String) { get }
-  /// Calls `body`, which posts or pushes something, while this thread has neither the frames nor the samples: an
-  /// application or an element may answer with a flush on this very thread, which needs them. A buffer at hand belongs
-  /// to what was flushed then.
+  /// Calls `body`, which posts or pushes, while this thread does not have the frame or sample path: an application or
+  /// an element may answer with a flush on this thread, which needs the path. The buffer at hand is then flushed too.
   func withoutAccess<Result>(_ body: () -> Result) -> Result
 }
 
-/// What the threads of a stream have to know of each other: which state was notified last, whether it is over, and
-/// whether its pad flushes.
+/// State that the threads of a stream share: which state was notified last, whether it is over, and whether its pad
+/// flushes.
 final class StreamProgress: Sendable {
   /// The value of `stream-state` that was notified last.
   fileprivate let notifiedState = Mutex(StreamState.stopped)
@@ -75,7 +74,7 @@ final class StreamProgress: Sendable {
   private let endedFlushes = Atomic<UInt>(0)
 
   /// From FLUSH_START on until FLUSH_STOP, which comes on the streaming thread. The pad's own flag is cleared before
-  /// that thread has let go of the buffer at hand.
+  /// that thread has released the buffer at hand.
   var isFlushPending: Bool {
     get { isFlushing.load(ordering: .acquiring) }
     set { isFlushing.store(newValue, ordering: .releasing) }
@@ -139,7 +138,7 @@ extension AppStream {
     }
   }
 
-  /// Posts a notification that video and sound have in common.
+  /// Posts a notification that video and sound share.
   func post(_ notification: StreamNotification) {
     switch notification {
     case .suspended(let reason):
@@ -173,8 +172,8 @@ extension AppStream {
     withoutAccess { app.fail(error, sink) }
   }
 
-  /// Players pause below 100 %, and go on at 100 % unless the user has paused meanwhile; with REQUEST_STATE, which few
-  /// of them know, they would play then.
+  /// Players pause below 100 %, and continue at 100 % unless the user has paused meanwhile. REQUEST_STATE, which few
+  /// players support, would make them play even then.
   private func postBuffering(percent: Int32) {
     sink.log(
       GST_LEVEL_INFO, "asking the application to \(percent == 100 ? "play on" : "pause") (buffering \(percent) %)")
@@ -182,7 +181,7 @@ extension AppStream {
   }
 }
 
-/// What application and pipeline do.
+/// Inputs of application and pipeline.
 extension AppStream {
   func play() {
     change { $0.played() }
@@ -201,7 +200,7 @@ extension AppStream {
 
 /// Errors that come from the connection.
 extension AppStream {
-  /// The app is about to fail, and an error message follows, before which nothing may fail.
+  /// The app is about to fail; nothing else may fail before the error message.
   func appIsFailing() {
     update { $0.beginFailing() }
   }
@@ -212,7 +211,7 @@ extension AppStream {
   }
 }
 
-/// For queued buffers to leave, and then for the service to end. What is left of both is given up.
+/// How long queued buffers may take to leave, and then the service to end; after that both are given up.
 private let stopTimeout = Duration.milliseconds(600)
 /// At the end of the stream: how long the last buffers may take to reach the kernel.
 private let drainTimeout = Duration.seconds(1)
@@ -236,7 +235,7 @@ extension AppStream {
 
   /// Waits until the queue is empty.
   ///
-  /// - Parameter content: what is in it, for the log.
+  /// - Parameter content: its name for the log.
   func waitUntilDrained(of content: String) -> GstFlowReturn {
     while !channel.waitUntilDrained(timeout: drainTimeout) {
       guard state.withLock({ $0.isInterrupted }) else {
@@ -249,7 +248,7 @@ extension AppStream {
     return GST_FLOW_OK
   }
 
-  /// The stream has ended: closes the service before the application hears of it.
+  /// The stream has ended: closes the service before the application gets EOS.
   func endService() -> GstFlowReturn {
     change { $0.streamEnded() }
     let deadline = MonotonicClock.now + serviceEndTimeout
@@ -271,14 +270,14 @@ extension AppStream {
 /// A wait for the driver that lasts longer is announced.
 private let noticeableWait = Duration.seconds(1)
 
-/// Preroll is: it could be shown, or heard. A file's first buffer waits in PAUSED until the head unit would take it, so
-/// that all sinks of a pipeline start together, and sound and picture do not run ahead of each other.
+/// Preroll means that the buffer could be shown, or heard. A file's first buffer waits in PAUSED until the head unit
+/// would take it, so that all sinks of a pipeline start together, and sound and picture stay in sync.
 extension AppStream {
   /// On the streaming thread, with the buffer that is to bring the element to PAUSED, before the base class has it.
   ///
   /// - Returns: false if the pad flushes, or the source wants its thread back.
   func waitForPreroll() -> Bool {
-    // Without asynchronous state changes PLAYING would have to wait for this.
+    // Without asynchronous state changes, the change to PLAYING would have to wait for this.
     guard gst_base_sink_is_async_enabled(sink.baseSink) != 0 else { return true }
     let isLive = prepareForPreroll()
     let decision = waitForPreroll(isLive: isLive, until: time.now + noticeableWait) ?? waitForDriver(isLive: isLive)
@@ -286,7 +285,7 @@ extension AppStream {
     return decision == .ready || decision == .stopped
   }
 
-  /// What the base class hears of that buffer: an error ends the change of state.
+  /// The result for the base class: an error ends the state change.
   func preroll() -> GstFlowReturn {
     state.withLock { $0.hasStopped } ? GST_FLOW_ERROR : GST_FLOW_OK
   }
@@ -310,8 +309,8 @@ extension AppStream {
       let now = time.now
       let decision = negotiation.decidePreroll(isLive: isLive)
       apply(negotiation.takeOutputs(at: now))
-      // GstBaseSink follows `unlock` by `unlock_stop` before this thread has seen the first. A step or a pause leaves
-      // the buffer at hand the one to play; a flush or the end of the pad does not.
+      // GstBaseSink follows `unlock` by `unlock_stop` before this thread has seen the first. After a step or a pause
+      // the buffer at hand still has to be played, after a flush or the end of the pad not.
       if progress.isFlushPending || cgst_pad_is_flushing(sink.pad) != 0 { return .interrupted }
       return decision == .wait || decision == .interrupted ? nil : decision
     }

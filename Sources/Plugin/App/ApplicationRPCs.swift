@@ -1,7 +1,7 @@
 import GStreamerKit
 import SDLApp
 
-/// What the application sends through the element, and gets: RPCs for which there is no property, event or message.
+/// The application's own RPCs, through the element: those for which there is no property, event or message.
 extension ActionSignal where Owner: AppElement {
   static var app: [ActionSignal<Owner>] {
     [
@@ -24,7 +24,7 @@ private let longestFileName = 255
 extension AppElement {
   /// Sends the request with this name and these parameters.
   ///
-  /// - Returns: its correlation id; 0 if it can't be sent, for the reason in the log.
+  /// - Returns: its correlation id; 0 if it can't be sent, and the log says why.
   fileprivate func sendRPC(_ name: String?, _ json: String?) -> UInt32 {
     let name = name ?? ""
     guard let function = FunctionID(name: name), function.isKnownRequest else {
@@ -52,7 +52,7 @@ extension AppElement {
     return send(.putFile, parameters, bulk: bytes)
   }
 
-  /// What a request of the head unit (`sdl-system-request`) of this type has brought.
+  /// The answer to a request of the head unit of this type (`sdl-system-request`).
   fileprivate func answerSystemRequest(_ type: String?, _ bytes: [UInt8]) -> UInt32 {
     guard let type, !type.isEmpty else { return refuse("the type of a system request is missing") }
     return send(.systemRequest, ["requestType": .string(type)], bulk: bytes)
@@ -72,7 +72,7 @@ extension AppElement {
     return 0
   }
 
-  /// `sdl-system-request`: the head unit wants something fetched, or sent somewhere.
+  /// `sdl-system-request`: the head unit asks to fetch something, or to send something somewhere.
   func postSystemRequest(_ request: OnSystemRequest) {
     let message = Structure("sdl-system-request")
     message.set("request-type", request.type)
@@ -80,7 +80,7 @@ extension AppElement {
     message.set("url", request.url)
     if let timeout = request.timeout { message.set("timeout-ms", UInt64(clamping: timeout.nanoseconds / 1_000_000)) }
     message.set("file-type", request.fileType)
-    // No fields of a structure, since their names are never freed.
+    // Not fields of a structure, since field names are never freed.
     message.set(
       "headers", String(decoding: request.headers.mapValues(JSONValue.string).serialized, as: UTF8.self))
     message.set("body", bytes: request.body)

@@ -2,7 +2,7 @@ import GStreamerKit
 import SDLApp
 import TLSEngine
 
-/// What is encrypted, the same in every sink: the app's services share one TLS session.
+/// The properties of encryption, the same in every sink: the app's services share one TLS session.
 extension Property where Owner: AppElement {
   static var encryption: [Property<Owner>] {
     [

@@ -1,7 +1,7 @@
 import SDLLink
 
-/// What is still to be posted about a stream: each change once and in order, whichever threads add them. One thread at
-/// a time delivers, its own notifications and those that other threads add meanwhile.
+/// A stream's notifications that wait to be posted: each change once and in order, whichever threads add them. One
+/// thread at a time delivers, also the notifications that other threads add meanwhile.
 final class NotificationQueue<Notification: Sendable>: Sendable {
   private struct State: Sendable {
     var waiting: [Notification] = []
@@ -12,12 +12,12 @@ final class NotificationQueue<Notification: Sendable>: Sendable {
 
   private let state = Monitor(State())
 
-  /// Adds a notification; with the lock held under which it came about, so that the order is right.
+  /// Adds a notification, with the lock of its cause held, so that the order is right.
   func add(_ notification: Notification) {
     state.withLock { if !$0.isOver { $0.waiting.append(notification) } }
   }
 
-  /// Has `body` deliver what waits, unless another thread does. Call without locks.
+  /// Calls `body` with waiting notifications, unless another thread does. Call without locks.
   func deliver(_ body: (Notification) -> Void) {
     let isMine = state.withLock { state in
       guard !state.isDelivering, !state.waiting.isEmpty else { return false }

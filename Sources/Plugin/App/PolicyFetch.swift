@@ -5,14 +5,13 @@ import SDLAppLink
 import SDLLink
 import Synchronization
 
-/// What the head unit asks its apps to fetch (`policy-updates`). The plugin fetches one thing at a time, on a thread of
-/// its own that nothing waits for.
+/// Fetches policies for the head unit (`policy-updates`), one at a time, on a thread of its own that nothing waits for.
 final class PolicyFetch: Sendable {
   private let isBusy = Atomic(false)
 
-  /// Leaves a request to the application, or sends what is to be sent, and the answer to the head unit.
+  /// Leaves a request to the application, or sends its bytes to the server, and the answer to the head unit.
   ///
-  /// - Parameter warn: gets why that has failed.
+  /// - Parameter warn: gets the reason of a failure.
   func take(
     _ request: OnSystemRequest, _ mode: PolicyUpdates, _ element: any AppElement, _ connection: AppConnection,
     warn: @escaping @Sendable (ElementError) -> Void

@@ -2,15 +2,16 @@ import GStreamerKit
 import SDLLink
 import Synchronization
 
-/// The apps that several elements use: those of a pipeline, or of all to which the application hands the context over.
+/// The apps that several elements use: those of a pipeline, or of all pipelines to which the application passes the
+/// context.
 ///
-/// An app belongs to the head unit and the identity that its first element was given, and has at most one element for
-/// each service. It is kept by its elements; here it is only found.
+/// An app is found by head unit and identity of its first element, and has at most one element for each service. Its
+/// elements own it; the references here are weak.
 final class SharedApps: Sendable {
-  /// By which elements find the apps that they share.
+  /// The context in which elements find the apps that they share.
   static let context = ContextType<SharedApps>("sdl.apps", boxed: "GstSdlApps")
 
-  /// Where the app is, and who.
+  /// The head unit and the identity of an app.
   private struct Key: Equatable, Sendable {
     var uri: String?
     var id: String
@@ -28,7 +29,7 @@ final class SharedApps: Sendable {
 
   private let entries = Mutex<[Entry]>([])
 
-  /// What has become of a request to use an app.
+  /// The result of a request to use an app.
   enum Result {
     /// It is new, and its first element has to start it.
     case made(AppClient)
@@ -49,8 +50,8 @@ final class SharedApps: Sendable {
       for app in apps {
         if let first = app.join(element) { return .joined(app, first: first) }
       }
-      // A second picture is that of a second app, whose default id and name get a number; of sound nobody would know
-      // which.
+      // A second video sink is a second app, whose default id and name get a number; for a second audio sink it is not
+      // clear which app is meant.
       if element.service == .audio, let other = apps.lazy.compactMap({ $0.elementName(of: .audio) }).first {
         throw .resource(
           GST_RESOURCE_ERROR_BUSY,

@@ -2,11 +2,11 @@ import GStreamerKit
 import SDLAppLink
 import Synchronization
 
-/// What lasts as long as a state of a sink: the app from NULL→READY on, the stream from READY→PAUSED on.
+/// The objects that live as long as a state of a sink: the app from NULL→READY on, the stream from READY→PAUSED on.
 final class SinkRuns<Stream: AppStream>: Sendable {
   private struct State: Sendable {
     var app: AppClient?
-    /// With which the element has asked for it; the app may have been made with those of another.
+    /// This element's settings of the app, which may have been made with those of another element.
     var appSettings: AppSettings?
     var stream: Stream?
     /// When the last stream ended, and how long that took.
@@ -14,7 +14,7 @@ final class SinkRuns<Stream: AppStream>: Sendable {
   }
 
   private let state = Mutex(State())
-  /// Kept by `state`.
+  /// `state` owns it.
   private let published = Atomic<Unmanaged<Stream>?>(nil)
 
   /// Nil in NULL.
@@ -25,7 +25,7 @@ final class SinkRuns<Stream: AppStream>: Sendable {
   /// The same without a lock, for the streaming thread: it is there before the pad starts, and until it has stopped.
   var onPad: Stream? { published.load(ordering: .acquiring)?.takeUnretainedValue() }
 
-  /// What the present app was asked for with.
+  /// This element's settings of the present app.
   var appSettings: AppSettings? { state.withLock { $0.appSettings } }
 
   func set(_ app: AppClient, _ settings: AppSettings) {

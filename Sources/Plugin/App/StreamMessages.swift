@@ -1,7 +1,7 @@
 import GStreamerKit
 import SDLApp
 
-/// The element messages about a stream, whatever it carries.
+/// The element messages about a stream of any service.
 extension AppElement {
   /// `sdl-stream-suspended`: the service stays open, nothing is sent.
   func postStreamSuspended(reason: String) {
@@ -11,7 +11,7 @@ extension AppElement {
     postElementMessage(message)
   }
 
-  /// `sdl-stream-waiting`: the stream can't start before there is a transport that may carry it.
+  /// `sdl-stream-waiting`: the stream can't start until there is a transport for it.
   func postStreamWaiting(_ wait: TransportWait) {
     let text = "There is no \(service.rawValue) yet. \(wait)"
     log(GST_LEVEL_INFO, text)
@@ -25,7 +25,7 @@ extension AppElement {
   }
 }
 
-/// Counters of an element's streams, whatever they carry.
+/// Counters of an element's streams, of any service.
 struct StreamCounters {
   var starts: UInt64 = 0
   var startFailures: UInt64 = 0
@@ -50,7 +50,7 @@ struct StreamCounters {
     structure.set("stream-starts", starts)
     structure.set("stream-start-failures", startFailures)
     structure.set("suspensions", suspensions)
-    // Of all suspensions together, with the present one.
+    // The sum of all suspensions, including the present one.
     let time = suspendedTime + (suspendedAt.map { now - $0 } ?? .zero)
     structure.set("suspended-time-ns", UInt64(clamping: time.nanoseconds))
   }

@@ -1,9 +1,9 @@
 import GStreamerKit
 import SDLApp
 
-/// What an element posts about the transports of its app, and the structure behind the property `transports`.
+/// An element's messages about the transports of its app, and the structure of the property `transports`.
 extension AppElement {
-  /// `sdl-transport-changed`: the secondary transport has come further, or has ended.
+  /// `sdl-transport-changed`: the state of the secondary transport has changed.
   func postTransportChanged(_ status: SecondaryTransportStatus) {
     let message = Structure("sdl-transport-changed")
     message.set("transport", "secondary")

@@ -1,9 +1,9 @@
 import GStreamerKit
 import SDLApp
 
-/// What stands upstream, found by following the links. CAPS queries don't tell: parsers and demuxers answer with what
-/// they send now, whatever an encoder in front of them could do, and decoders with everything that they could ever
-/// send. Without locks.
+/// Finds out by following the links whether upstream could change its size. CAPS queries don't tell: parsers and
+/// demuxers answer with their present caps, even after an encoder that could change, and decoders with all caps that
+/// they could ever send. Without locks.
 enum UpstreamPath {
   /// Where a walk ends.
   private enum End {
@@ -13,7 +13,7 @@ enum UpstreamPath {
     case encoder
     /// An element without an input.
     case source
-    /// Several ways lead on, or something that may change raw pictures, and has been asked.
+    /// Several inputs, or an element that may convert raw pictures, which answers CAPS queries itself.
     case unknown
   }
 
@@ -24,16 +24,16 @@ enum UpstreamPath {
     case several
   }
 
-  /// More elements than a pipeline has in a row; the walk ends there, should links go round in a circle.
+  /// More elements than a pipeline has in a row; ends the walk if links form a circle.
   private static let longestPath = 100
 
-  /// Whether an element is still to be linked.
+  /// Whether an element upstream is not linked yet.
   static func isUnlinked(_ pad: UnsafeMutablePointer<GstPad>) -> Bool {
     Walk(from: pad).end == .unlinked
   }
 
-  /// Whether upstream might change to one of the displays' sizes when it is asked. Behind an encoded stream only
-  /// encoders can, and whatever is not a file: a network source may follow by other means.
+  /// Whether upstream might change to one of the displays' sizes when it is asked. Upstream of an encoded stream, only
+  /// encoders can, and any source but a file: a network source may follow by other means.
   static func mayChange(_ pad: UnsafeMutablePointer<GstPad>, to displays: [VideoDisplay]) -> Bool {
     let walk = Walk(from: pad)
     switch walk.end {
@@ -42,7 +42,7 @@ enum UpstreamPath {
       let wanted = pictures(of: displays.compactMap(\.streamSize))
       guard let answer = Caps.peerQuery(walk.input.pointer, filter: wanted) else { return true }
       return !answer.intersected(with: wanted).isEmpty
-    // Raw pictures come with an answer of their own.
+    // For raw pictures the CAPS query tells.
     case .source: return !walk.isEncoded || !isSeekable(pad)
     }
   }
@@ -83,7 +83,7 @@ enum UpstreamPath {
     }
   }
 
-  /// Whether what goes in comes out: queues, filters of caps, the pads of bins.
+  /// Whether it passes buffers unchanged: queues, capsfilters, the pads of bins.
   private static func isGeneric(_ output: UnsafeMutablePointer<GstPad>) -> Bool {
     if g_type_check_instance_is_a(output.cast(), gst_proxy_pad_get_type()) != 0 { return true }
     guard let element = ObjectReference(owning: gst_pad_get_parent_element(output)),
@@ -134,7 +134,7 @@ enum UpstreamPath {
     return caps
   }
 
-  /// Whether it is a file, or as good as one.
+  /// Whether the source is a file, or like one.
   private static func isSeekable(_ pad: UnsafeMutablePointer<GstPad>) -> Bool {
     [GST_FORMAT_TIME, GST_FORMAT_BYTES].contains { format in
       let query = Query(taking: gst_query_new_seeking(format))

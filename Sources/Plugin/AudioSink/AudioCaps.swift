@@ -1,7 +1,7 @@
 import GStreamerKit
 import SDLApp
 
-/// Caps: the one format that the head unit plays, and what upstream sends.
+/// Caps: the one format that the head unit plays, and the format that upstream sends.
 extension AudioSink {
   /// The answer to a CAPS query; nil, which stands for the template, until the head unit is known.
   func caps(filter: UnsafeMutablePointer<GstCaps>?) -> UnsafeMutablePointer<GstCaps>? {
@@ -11,8 +11,8 @@ extension AudioSink {
     let wanted = Caps(retaining: filter)
     let common = wanted.intersected(with: caps)
     // Upstream may have chosen its first caps before the head unit was known. Transform elements ask about them with a
-    // filter, and nothing in common would end the pipeline. So they pass, and upstream is asked for others when they
-    // come.
+    // filter, and an empty intersection would end the pipeline. So they pass, and upstream is asked for others when
+    // they come.
     guard common.isEmpty, stream != nil, gst_pad_has_current_caps(pad) == 0 else { return common.take() }
     return wanted.intersected(with: Caps.template(of: pad)).take()
   }
@@ -27,7 +27,7 @@ extension AudioSink {
     guard query.pointee.type == GST_QUERY_ACCEPT_CAPS else {
       return answerByParent(query)
     }
-    // Any format of SDL stays acceptable: an error that says what is wrong helps more than a link that fails.
+    // Any format of SDL stays acceptable: an error that names the cause helps more than a link that fails.
     var caps: UnsafeMutablePointer<GstCaps>?
     gst_query_parse_accept_caps(query, &caps)
     guard let caps else { return false }

@@ -7,10 +7,10 @@ import Synchronization
 /// The work of one `sdlaudiosink`: a GstBaseSink that sends sound to a head unit, at the pace of the pipeline's
 /// clock.
 ///
-/// It keeps what lives as long as the element (settings, counters) and what lives as long as a state (``SinkRuns``).
+/// It owns the objects that live as long as the element (settings, counters), or as a state (``SinkRuns``).
 ///
 /// It derives from GstBaseSink and not from GstAudioBaseSink, which is made for devices with a clock and a ring buffer
-/// of their own: a head unit has neither, and plays what comes.
+/// of their own: a head unit has neither, and plays samples as they come.
 ///
 /// Locks, outermost first: the pad's stream lock and the preroll lock (taken by GStreamer) → the sample path
 /// (``SampleAccess``, no lock) → `runs` → the app's state → `state`, which is also that of the stream → those of
@@ -20,7 +20,7 @@ final class AudioSink: AppElement {
   nonisolated(unsafe) let baseSink: UnsafeMutablePointer<GstBaseSink>
 
   let settings = ElementSettings(AudioSinkSettings())
-  /// Of ``state`` and of the negotiation of each stream.
+  /// The lock of ``state`` and of the negotiation of each stream.
   let lock = MonitorLock()
   let state: Monitor<SampleState>
   let runs = SinkRuns<AudioStream>()
@@ -59,13 +59,13 @@ final class AudioSink: AppElement {
     }
   }
 
-  /// The property `lead-time` has changed, of which the pipeline's latency takes account.
+  /// The property `lead-time` has changed, which is part of the pipeline's latency.
   func leadTimeChanged() {
     sampleSettingsChanged()
     post(gst_message_new_latency(gstElement.cast()))
   }
 
-  /// Adds the lead to the latency that the base class answers with, so that live sound is there before its time.
+  /// Adds the lead to the base class's latency, so that live sound arrives before its time.
   func answerApplication(_ query: UnsafeMutablePointer<GstQuery>) -> Bool {
     guard answerApplicationByParent(query) else { return false }
     guard query.pointee.type == GST_QUERY_LATENCY, gst_base_sink_get_sync(baseSink) != 0 else { return true }
@@ -79,8 +79,7 @@ final class AudioSink: AppElement {
     return true
   }
 
-  /// Buffers are waited for until the lead is left of the time to their first sample.
-  /// The time never gets in front of the segment.
+  /// The base class waits until the lead before a buffer's first sample. The time is never before the segment.
   func getTimes(of buffer: UnsafeMutablePointer<GstBuffer>, _ start: inout GstClockTime, _ end: inout GstClockTime) {
     getParentTimes(of: buffer, &start, &end)
     guard start != .max else { return }
@@ -106,7 +105,7 @@ extension AudioSink {
       BaseSinkType.install(on: sinkClass, AudioSink.properties, AudioSink.details, ActionSignal.app)
     } initInstance: { instance, _ in
       let sink = AudioSink(BaseSinkType.parent(of: instance))
-      // What differs from GstBaseSink's defaults: no time is set aside for processing.
+      // A difference from GstBaseSink's defaults: no time is reserved for processing.
       gst_base_sink_set_processing_deadline(sink.baseSink, 0)
       BaseSinkType.begin(instance, with: sink)
     }
@@ -116,7 +115,7 @@ extension AudioSink {
     return type
   }()
 
-  /// What SDL knows: the rates are those that SDL Core counts for 8KHZ, 16KHZ, 22KHZ and 44KHZ.
+  /// SDL's formats: the rates are SDL Core's for 8KHZ, 16KHZ, 22KHZ and 44KHZ.
   private static let details = ElementDetails(
     "SmartDeviceLink Audio Sink", "Sink/Audio/Network",
     "Plays sound in a car, whose head unit speaks SmartDeviceLink",
@@ -125,7 +124,7 @@ extension AudioSink {
         + "rate = (int) { 8000, 16000, 22000, 44000 }, channels = (int) 1"))
 }
 
-/// What GstBaseSink asks for; without a stream nothing is heard.
+/// GstBaseSink's virtual functions; without a stream they do nothing.
 extension AudioSink {
   func rejectionReason(of caps: UnsafeMutablePointer<GstCaps>) -> ElementError? { AudioCaps.rejectionReason(of: caps) }
 
@@ -164,7 +163,7 @@ extension AudioSink {
     postElementMessage(message)
   }
 
-  /// The head unit says nothing of the sound that it plays.
+  /// The head unit does not announce its audio format.
   func postAssumedFormat(_ format: PCMFormat) {
     let text = "The head unit lists no format for sound: \(format), one channel, is assumed, which most of them play."
     log(GST_LEVEL_INFO, text)
@@ -172,7 +171,7 @@ extension AudioSink {
   }
 }
 
-/// What is counted: the property `sdl-stats`.
+/// The counters: the property `sdl-stats`.
 extension AudioSink {
   /// The property `sdl-stats`; valid in every state.
   func statistics() -> Structure {

@@ -1,6 +1,6 @@
 import SDLApp
 
-/// What has become of the samples. Every sample that came in is in exactly one place, so that
+/// Counters of samples. Every sample that came in is in exactly one counter, so that
 /// `samplesIn == samplesSent + all of dropped + samplesQueued` holds at any moment.
 struct AudioSinkCounters {
   private(set) var samplesIn: UInt64 = 0
@@ -8,11 +8,11 @@ struct AudioSinkCounters {
   /// In the element: at hand, waiting in the queue, or being written.
   private(set) var samplesQueued: UInt64 = 0
   private var dropped = [UInt64](repeating: 0, count: SampleDropReason.allCases.count)
-  /// Samples that were sent where upstream had none.
+  /// Silent samples that were sent where upstream had none.
   private(set) var silenceSent: UInt64 = 0
   /// Without SDL headers.
   private(set) var audioBytesSent: UInt64 = 0
-  /// Those of the app's connections.
+  /// The counters of the app's connections.
   var app = AppCounters()
   var stream = StreamCounters()
 

@@ -1,7 +1,7 @@
 import GStreamerKit
 import SDLApp
 
-/// What the user asked for. The initial values are the properties' defaults.
+/// The user's settings. The initial values are the properties' defaults.
 struct AudioSinkSettings: AppElementSettings {
   var app = Self.defaultApp
   var rpcNotifications: [FunctionID] = []
@@ -20,7 +20,7 @@ struct AudioSinkSettings: AppElementSettings {
     return app
   }
 
-  /// What each buffer depends on.
+  /// The settings that each buffer needs.
   struct Samples {
     /// How long before its time sound leaves.
     var lead: Duration
@@ -32,7 +32,7 @@ struct AudioSinkSettings: AppElementSettings {
 
   var lead: Duration { .milliseconds(Int64(leadTime)) }
 
-  /// What the negotiation has to know.
+  /// The settings that the negotiation needs.
   ///
   /// - Parameter isMedia: whether the app is registered as a media app.
   func negotiation(isMedia: Bool) -> AudioNegotiation.Settings {
@@ -51,7 +51,7 @@ extension AudioSink {
   typealias Settings = AudioSinkSettings
 
   static let properties = PropertyList<AudioSink>(
-    // The app and its head unit, and what is encrypted.
+    // The app, its head unit, and encryption.
     Property.app + Property.encryption,
     .rpcNotifications,
     .policyUpdates,

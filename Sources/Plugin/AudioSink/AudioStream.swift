@@ -4,11 +4,11 @@ import SDLAppLink
 import SDLLink
 import Synchronization
 
-/// A stream of sound, from READY→PAUSED to PAUSED→READY. It passes what happens to the negotiation, and carries out
-/// what that decides.
+/// A stream of sound, from READY→PAUSED to PAUSED→READY. It passes inputs to the negotiation, and carries out its
+/// outputs.
 ///
-/// The streaming thread brings caps, samples and events; the connection thread what the head unit says. After ``end()``
-/// nothing of it reaches the element any more.
+/// The streaming thread brings caps, samples and events; the connection thread the head unit's messages. After
+/// ``end()`` nothing of the stream reaches the element any more.
 final class AudioStream: AppStream {
   let sink: AudioSink
   let app: AppClient
@@ -21,9 +21,9 @@ final class AudioStream: AppStream {
   let startsOnData: Bool
   /// The app was registered since the samples' format was compared with that of the head unit.
   let isHeadUnitNew = AtomicFlag()
-  /// What is kept between buffers.
+  /// The state between buffers.
   private let samples: SampleAccess
-  /// That the format is assumed has been reported.
+  /// The assumption of a format has been reported.
   private let hasReportedAssumption = AtomicFlag()
 
   init(sink: AudioSink, app: AppClient, settings: AudioSinkSettings) {
@@ -80,7 +80,7 @@ final class AudioStream: AppStream {
   }
 }
 
-/// What comes to the pad, on the streaming thread.
+/// Inputs of the pad, on the streaming thread.
 extension AudioStream {
   /// Caps arrive; false if they can't be read.
   func setCaps(_ caps: UnsafeMutablePointer<GstCaps>) -> Bool {
@@ -91,7 +91,7 @@ extension AudioStream {
     return true
   }
 
-  /// - Returns: false if upstream can't send that.
+  /// - Returns: false if upstream can't send the format.
   func askUpstream(for format: PCMFormat) -> Bool {
     let wanted = format.caps
     guard let answer = Caps.peerQuery(sink.pad, filter: wanted), !answer.intersected(with: wanted).isEmpty
@@ -123,8 +123,8 @@ extension AudioStream {
     }
   }
 
-  /// Waits for the time of a GAP, and fills it, or of the end: what was sent is played before the service is closed and
-  /// the application hears of it.
+  /// Waits for the time of a GAP, and fills it, or for the end: all sound is played before the service is closed and
+  /// the application gets EOS.
   func wait(for event: UnsafeMutablePointer<GstEvent>) -> GstFlowReturn {
     switch event.pointee.type {
     case GST_EVENT_GAP:
@@ -147,8 +147,8 @@ extension AudioStream {
     return result == GST_FLOW_OK ? endService() : result
   }
 
-  /// Until the queue is empty, and the head unit has had the time to play what it has: one that began later than it
-  /// should gets the lead more.
+  /// Waits until the queue is empty, and the head unit has had time to play the rest. The lead is added for a head unit
+  /// that began late.
   private func waitUntilSent(_ path: SamplePath) -> GstFlowReturn {
     let result = waitUntilDrained(of: "sound")
     guard result == GST_FLOW_OK else { return result }
@@ -158,7 +158,7 @@ extension AudioStream {
   }
 }
 
-/// What the app's connection reports of the head unit. On the connection thread, without locks.
+/// Reports of the app's connection. On the connection thread, without locks.
 extension AudioStream {
   func sessionChanged(to status: AppSession.Status) {
     let former = state.withLock { $0.session }

@@ -1,7 +1,7 @@
 import GStreamerKit
 import SDLApp
 
-/// Samples become payloads: they refer to their buffer, or are shaped, or are put together if they are few.
+/// Makes payloads of samples: references to their buffer, shaped copies, or several short buffers together.
 ///
 /// Only the thread that has the ``SamplePath`` may use it.
 struct SamplePacker {
@@ -12,7 +12,7 @@ struct SamplePacker {
   private var shaper = SampleShaper(format: PCMFormat())
   /// Short buffers that are not sent yet.
   private var pending: SamplePayload?
-  /// Payloads that nothing uses.
+  /// Free payloads.
   private var spare: [SamplePayload] = []
 
   init(sink: AudioSink) {
@@ -21,7 +21,7 @@ struct SamplePacker {
 
   private var format: PCMFormat { shaper.format }
 
-  /// Takes over what has come back from the connection, and the volume.
+  /// Takes over payloads that came back from the connection, and the volume.
   mutating func update(_ shared: inout SampleState) {
     if spare.isEmpty { swap(&spare, &shared.payloads) }
     if shaper.volume != shared.settings.gain { shaper.setVolume(shared.settings.gain) }
@@ -52,8 +52,8 @@ struct SamplePacker {
   /// Short buffers that wait for more.
   mutating func takePending() -> SamplePayload? { pending.take() }
 
-  /// A payload of part of a buffer. Nil if the samples wait for more; or if the buffer can't be mapped, with the
-  /// samples given up.
+  /// A payload of part of a buffer. Nil if the samples wait for more, or are given up because the buffer can't be
+  /// mapped.
   mutating func payload(
     of buffer: UnsafeMutablePointer<GstBuffer>, _ bytes: UnsafeRawBufferPointer, _ range: Range<Int>, isSilence: Bool
   ) -> SamplePayload? {
@@ -80,7 +80,7 @@ struct SamplePacker {
     return nil
   }
 
-  /// A payload of silence, with what waits in front of it.
+  /// A payload of silence, with the waiting samples in front of it.
   mutating func silence(_ count: Int) -> SamplePayload {
     let payload = pending.take() ?? takePayload()
     payload.append(byteCount: format.byteCount(ofSampleCount: count), silenceCount: count) {

@@ -1,8 +1,8 @@
 import GStreamerKit
 import SDLApp
 
-/// The way of the samples, piece by piece: wait for the right to send and for their time, make payloads of them
-/// (``SamplePacker``), then hand those over. What is kept between buffers is here.
+/// The path of the samples, piece by piece: waits for the right to send and for their time, makes payloads of them
+/// (``SamplePacker``), and queues those. Has the state between buffers.
 ///
 /// Only the thread that has it through ``SampleAccess`` may use it.
 final class SamplePath {
@@ -10,31 +10,32 @@ final class SamplePath {
   private struct Input {
     var buffer: UnsafeMutablePointer<GstBuffer>
     var bytes: UnsafeRawBufferPointer
-    /// What is left, in samples.
+    /// The rest, in samples.
     var range: Range<Int>
-    /// The buffer says that it has nothing in it.
+    /// The buffer is flagged as a gap.
     var isGap: Bool
-    /// Nothing can be heard in it.
+    /// It is silent.
     var isSilence: Bool
     var isLive: Bool
-    /// Of the stream when it arrived.
+    /// The flush count of the stream when it arrived.
     var flushCount: UInt
 
     var object: UnsafeMutablePointer<GstMiniObject> { UnsafeMutablePointer(OpaquePointer(buffer)) }
   }
 
-  /// What may be done with samples.
+  /// The decision about samples.
   private enum SendDecision {
     case grant(AudioGrant)
     case drop(SampleDropReason)
     case stop(GstFlowReturn)
   }
 
-  /// What of a buffer goes in one payload at most, for the sake of the pace and of those who wait.
+  /// The largest part of a buffer in one payload: it bounds bursts, and how long other threads wait.
   private static let longestPiece = Duration.milliseconds(100)
-  /// From the connection's refusal of a payload to the event that ends the grant here; on another thread, hence soon.
+  /// How long the event for the end of a grant may take after the connection has refused a payload; it is on its way on
+  /// another thread.
   private static let grantEndTimeout = Duration.seconds(1)
-  /// How soon an application pauses that follows the request for it.
+  /// How soon an application that follows the request to pause does so.
   private static let promptPause = Duration.milliseconds(250)
   /// How much of a live source's sound may be on its way, beyond the lead.
   private static let longestLinkDelay = Duration.milliseconds(500)
@@ -48,7 +49,7 @@ final class SamplePath {
   private var linkDelay = LinkDelay()
   private var delay = RenderDelay()
   private var liveness = UpstreamLiveness()
-  /// Buffers with a part of a sample have been reported.
+  /// Incomplete samples in buffers have been reported.
   private var hasWarnedOfParts = false
   /// The grant for which samples were sent last.
   private var epoch: UInt32 = 0
@@ -81,7 +82,7 @@ final class SamplePath {
     packer.setFormat(format)
   }
 
-  /// - Parameter resetsTime: running time begins anew.
+  /// - Parameter resetsTime: running time starts at 0 again.
   func flush(resetsTime: Bool) {
     packer.flush()
     input?.flush()
@@ -112,8 +113,7 @@ extension SamplePath {
     return place(input, stream)
   }
 
-  /// If the head unit does not play the format, upstream is asked for another one, and nothing is sent until that
-  /// comes.
+  /// If the head unit does not play the format, upstream is asked for another, and nothing is sent until it comes.
   ///
   /// - Returns: nil if it does.
   private func refuse(_ count: Int, _ stream: AudioStream) -> GstFlowReturn? {
@@ -128,7 +128,7 @@ extension SamplePath {
     }
   }
 
-  /// Clips the samples to the segment, and sends them after what is missing in front of them.
+  /// Clips the samples to the segment, and sends them, after silence for a gap in front of them.
   private func place(_ input: Input, _ stream: AudioStream) -> GstFlowReturn {
     var input = input
     let count = input.range.count
@@ -166,7 +166,7 @@ extension SamplePath {
       return leaveOut(input.range.count, reason, of: &input)
     case .stop(let result): return result
     }
-    // A handler of a message has flushed the pipeline with these samples.
+    // A message handler has flushed the pipeline, including these samples.
     guard stream.progress.flushCount == input.flushCount else {
       let rest = input.range.count
       input.range = input.range.upperBound..<input.range.upperBound
@@ -212,19 +212,19 @@ extension SamplePath {
 // MARK: Silence where upstream has nothing
 
 extension SamplePath {
-  /// Fills the time that a GAP event tells of. The next buffer shows one without a duration.
+  /// Fills the time of a GAP event. If it has no duration, the next buffer shows its length.
   ///
-  /// - Returns: nil for one that is not filled.
+  /// - Returns: nil if it is not filled.
   func fillGap(_ event: UnsafeMutablePointer<GstEvent>, _ stream: AudioStream) -> GstFlowReturn? {
     guard input != nil, timeline.end != nil, let (start, duration) = sink.partOfSegment(event),
       duration <= SampleTimeline.longestSilence
     else { return nil }
-    // The base class would wait until the gap begins, and the lead would be gone.
+    // The base class would wait until the gap begins, which would use up the lead.
     let object = UnsafeMutablePointer<GstMiniObject>(OpaquePointer(event))
     let result = gst_base_sink_do_preroll(sink.baseSink, object)
     guard result == GST_FLOW_OK else { return result }
     var count = timeline.format.sampleCount(in: duration)
-    // Of which a part may have been sent already, or something is missing in front of it.
+    // A part of it may have been sent already, or another gap is in front of it.
     if let time = sink.time(of: start) {
       let placement = timeline.place(at: time, now: time)
       count += placement.silence - min(placement.overlap, count)
@@ -232,7 +232,7 @@ extension SamplePath {
     return sendSilence(count, in: object, isLive: isUpstreamLive, stream)
   }
 
-  /// Nothing waits for the right to send silence: without that it is only counted.
+  /// Silence does not wait for the right to send: without it, it is only counted.
   private func sendSilence(
     _ count: Int, in object: UnsafeMutablePointer<GstMiniObject>, isLive: Bool, _ stream: AudioStream
   ) -> GstFlowReturn {
@@ -268,7 +268,7 @@ extension SamplePath {
     return deliver(packer.silence(count), grant, isSilence: true, isLive: isLive, stream)
   }
 
-  /// Sends short buffers that wait for more, if that needs no waiting.
+  /// Sends short buffers that wait for more, if that does not block.
   func sendRest(_ stream: AudioStream) {
     guard let payload = packer.takePending() else { return }
     guard let grant = stream.state.withLock({ $0.permission }),
@@ -276,8 +276,7 @@ extension SamplePath {
     else { return payload.giveUp(.discarded) }
   }
 
-  /// The same at the end of the stream, as soon as the pipeline plays: the base class waits for the time at which that
-  /// is over.
+  /// The same at the end of the stream, as soon as the pipeline plays: the base class waits for the end of playback.
   func sendRest(before end: UnsafeMutablePointer<GstEvent>, _ stream: AudioStream) -> GstFlowReturn {
     guard packer.hasPending else { return GST_FLOW_OK }
     let result = gst_base_sink_do_preroll(sink.baseSink, UnsafeMutablePointer(OpaquePointer(end)))
@@ -307,7 +306,7 @@ extension SamplePath {
     }
   }
 
-  /// Nil if the source wants its thread back while it waits.
+  /// Nil if the source needs its thread back during the wait.
   private func decide(isSilence: Bool, isLive: Bool, _ stream: AudioStream) -> AudioNegotiation.SampleDecision? {
     var decision = stream.state.withLock { stream.decide(&$0, isSilence: isSilence, isLive: isLive) }
     if case .send = decision { return decision }
@@ -322,15 +321,15 @@ extension SamplePath {
       stream.deliverNotifications()
       guard let next else { return nil }
       decision = next
-      // An application that follows the request to pause stops running time at once. What a live source has been held
-      // up for is made up for when it is silent.
+      // An application that follows the request to pause stops running time at once. The delay of a live source is made
+      // up for when it is silent.
       let waited = stream.time.now - began
       if decision != .interrupted || waited > Self.promptPause { delay.extend(by: waited, sink.baseSink) }
     }
     return decision
   }
 
-  /// A grant is about to be used. With another one than before, the head unit begins to play anew.
+  /// A grant is about to be used. With a new grant, the head unit starts to play from an empty queue.
   private func use(_ grant: AudioGrant) {
     guard epoch != grant.epoch else { return }
     epoch = grant.epoch
@@ -354,25 +353,25 @@ extension SamplePath {
   /// In samples.
   private var longestPiece: Int { max(timeline.format.sampleCount(in: Self.longestPiece), 1) }
 
-  /// Of what was sent last, in running time; nil before anything was.
+  /// The running time of the samples sent last; nil before the first.
   var end: Duration? { timeline.end }
 
-  /// Waits until the next samples may leave, and tells what is to be done so that they are heard in time.
+  /// Waits until the next samples may leave, and returns the correction so that they are heard in time.
   ///
   /// - Parameter object: the buffer or event that they belong to.
   private func waitForTime(
     of count: Int, in object: UnsafeMutablePointer<GstMiniObject>, _ grant: AudioGrant, isSilence: Bool
   ) -> (result: GstFlowReturn, correction: SamplePlayout.Correction) {
     guard let time = timeline.end else { return (GST_FLOW_OK, .none) }
-    // Nothing leaves before running time 0; what follows the first samples then leaves with them.
+    // Nothing leaves before running time 0; samples after the first ones leave together with them.
     let result = wait(until: max(time - playout.lead, .zero), in: object)
     guard result == GST_FLOW_OK else { return (result, .none) }
     use(grant)
     return (result, correction(of: count, at: time, isSilence: isSilence))
   }
 
-  /// Waits in PLAYING until a running time. `gst_base_sink_wait` does so too, but a change to PAUSED that comes
-  /// meanwhile would never be complete: only a preroll completes it.
+  /// Waits in PLAYING until a running time. `gst_base_sink_wait` does so too, but then a change to PAUSED would never
+  /// complete, because that needs a preroll.
   private func wait(until time: Duration, in object: UnsafeMutablePointer<GstMiniObject>) -> GstFlowReturn {
     while true {
       let result = gst_base_sink_do_preroll(sink.baseSink, object)
@@ -384,7 +383,7 @@ extension SamplePath {
     }
   }
 
-  /// Without a clock, and with sync=false, there is none.
+  /// Without a clock, and with sync=false, there is no wait.
   private func correction(of count: Int, at time: Duration, isSilence: Bool) -> SamplePlayout.Correction {
     guard let (due, now) = sink.schedule(of: time) else {
       playout.reset()
@@ -395,7 +394,7 @@ extension SamplePath {
     return correction
   }
 
-  /// Samples leave now, or what waits in front of them takes their time.
+  /// Samples leave now, or waiting ones in front of them use their time.
   private func noteSent(_ count: Int) {
     guard let time = timeline.end, let (_, now) = sink.schedule(of: time) else { return }
     playout.sent(count, now: now, format: timeline.format)
@@ -405,8 +404,8 @@ extension SamplePath {
 // MARK: Payloads
 
 extension SamplePath {
-  /// Queues a payload; sound that is not live waits for room, and for another grant if this one ends. Silence asks for
-  /// none.
+  /// Queues a payload; sound that is not live waits for room, and for another grant if this one ends. Silence does not
+  /// wait for a grant.
   private func deliver(
     _ payload: SamplePayload, _ grant: AudioGrant, isSilence: Bool, isLive: Bool, _ stream: AudioStream
   ) -> GstFlowReturn {
@@ -439,7 +438,7 @@ extension SamplePath {
     }
   }
 
-  /// Another grant than that for which the samples of a payload were meant: the head unit begins to play anew.
+  /// The grant has changed since the payload was made: the head unit starts to play from an empty queue.
   private func begin(_ grant: AudioGrant, with payload: SamplePayload, isLive: Bool, _ stream: AudioStream) {
     use(grant)
     let count = payload.sampleCount + payload.silenceCount

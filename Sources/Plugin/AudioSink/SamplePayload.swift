@@ -2,13 +2,13 @@ import GStreamerKit
 import SDLApp
 import SDLAppLink
 
-/// A piece of sound on its way to the socket: part of a GstBuffer that is sent as it is, or samples of its own.
+/// A piece of sound on its way to the socket: part of a GstBuffer, without a copy, or samples of its own.
 ///
 /// `@unchecked Sendable`: it is filled by the streaming thread, then handed over through the queue's lock, and touched
 /// by nothing else until it comes back, under the lock of the sink's state.
 final class SamplePayload: MediaPayload, @unchecked Sendable {
-  /// Where to count what became of it. Held while in use, because a sink that is stopped in a callback of the
-  /// connection's own thread does not wait for what is queued.
+  /// The sink that counts the result. Held while in use, because a sink that is stopped in a callback on the connection
+  /// thread does not wait for queued payloads.
   private var sink: AudioSink?
   private var storage = UnsafeMutableRawBufferPointer.allocate(byteCount: 4096, alignment: 16)
   private var storedCount = 0
@@ -25,7 +25,7 @@ final class SamplePayload: MediaPayload, @unchecked Sendable {
     storage.deallocate()
   }
 
-  /// Empty, to be filled for `sink`.
+  /// An empty payload of `sink`.
   func begin(for sink: AudioSink) {
     self.sink = sink
   }
@@ -87,7 +87,7 @@ final class SamplePayload: MediaPayload, @unchecked Sendable {
     }
   }
 
-  /// Lets everything go that it refers to.
+  /// Releases its references.
   private func clear() {
     if let buffer {
       gst_buffer_unmap(buffer, &map)

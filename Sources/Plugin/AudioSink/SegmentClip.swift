@@ -3,12 +3,12 @@ import SDLApp
 
 /// The samples of a buffer that are in the segment.
 struct SegmentClip {
-  /// Of the buffer.
+  /// The range in the buffer.
   let range: Range<Int>
-  /// Of the first of them; nil if the buffer has no time stamp.
+  /// The time of the first sample; nil if the buffer has no time stamp.
   let runningTime: Duration?
 
-  /// Nil if nothing of the buffer is to be heard, as in reverse.
+  /// Nil if no sample of the buffer is to be heard, as in reverse.
   init?(_ sink: AudioSink, buffer: UnsafeMutablePointer<GstBuffer>, count: Int, format: PCMFormat) {
     let segment = sink.baseSink.pointee.segment
     let start = UInt64(buffer.pointee.pts)
@@ -32,22 +32,22 @@ struct SegmentClip {
 }
 
 extension AudioSink {
-  /// GstBaseSink's property: what the car's sound path takes from the arrival of sound until it is heard.
+  /// GstBaseSink's property: the time from the arrival of sound in the car until it is heard.
   var renderDelay: Duration { .nanoseconds(Int64(clamping: UInt64(gst_base_sink_get_render_delay(baseSink)))) }
 
-  /// Between the running time of a sample and the time at which it has to be with the head unit.
+  /// From the running time of a sample to the time at which the head unit must have it.
   private var offset: Duration {
     .nanoseconds(Int64(clamping: UInt64(gst_base_sink_get_latency(baseSink))))
       + .nanoseconds(Int64(gst_base_sink_get_ts_offset(baseSink))) - renderDelay
   }
 
-  /// The running time of what would have to be with the head unit now; zero without a clock.
+  /// The running time of the sample that the head unit must have now; zero without a clock.
   var presentTime: Duration {
     let time = UInt64(gst_element_get_current_running_time(gstElement))
     return time == .max ? .zero : max(.nanoseconds(Int64(clamping: time)) - offset, .zero)
   }
 
-  /// When a sample has to be with the head unit, and the present, by the pipeline's clock; nil without one, and with
+  /// When the head unit must have a sample, and the present time, by the pipeline's clock; nil without one, and with
   /// sync=false.
   func schedule(of runningTime: Duration) -> (due: Duration, now: Duration)? {
     guard gst_base_sink_get_sync(baseSink) != 0, let clock = gst_element_get_clock(gstElement) else { return nil }
@@ -57,8 +57,7 @@ extension AudioSink {
     return (due, duration(gst_clock_get_time(clock)))
   }
 
-  /// When something of a running time is due, after the base time: as GstBaseSink counts, which knows no time before
-  /// that.
+  /// When a running time is due, relative to the base time, never before it, as in GstBaseSink.
   func clockTime(of runningTime: Duration) -> Duration {
     min(max(runningTime + offset, .zero), .nanoseconds(Int64(clamping: latestRunningTime)))
   }

@@ -5,7 +5,7 @@ import SDLLink
 
 /// One run of an `sdlcarwindowsrc`, from READY→PAUSED to PAUSED→READY.
 final class CarWindowRun: Sendable {
-  /// What the properties show.
+  /// The values of the properties.
   struct Status: Sendable {
     var display: String?
     var pid: UInt32 = 0
@@ -17,16 +17,16 @@ final class CarWindowRun: Sendable {
     var window: CarWindow?
     var isFlushing = false
     var isOver = false
-    /// What downstream says; nil before it says anything.
+    /// Whether the driver sees the picture, by downstream's events; nil before the first.
     var isShown: Bool?
-    /// The program starts later.
+    /// The program has to be started later.
     var isProgramDue = false
     var gestures = TouchGestures()
-    /// How the screen lies in the picture that is pushed.
+    /// The place of the screen in the picture.
     var fit = PictureFit(ScreenSize(1, 1), in: ScreenSize(1, 1))
   }
 
-  /// What the streaming thread alone uses.
+  /// State that only the streaming thread uses.
   private struct Output: Sendable {
     var converter: PictureConverter?
     var interval = Duration.seconds(1) / 30
@@ -37,11 +37,11 @@ final class CarWindowRun: Sendable {
     "video/x-raw, format = (string) { I420, NV12, YV12, NV21, BGRx, RGBx }, "
     + "width = (int) [ 16, 8192 ], height = (int) [ 16, 8192 ], framerate = (fraction) [ 0/1, 120/1 ], "
     + "pixel-aspect-ratio = (fraction) 1/1"
-  /// Of the screen where downstream has no wish, and its pixels per inch where nothing is known of them.
+  /// The size of the screen if downstream has no preference, and its pixels per inch if they are not known.
   private static let usualSize = ScreenSize(800, 480)
   private static let usualPixelsPerInch = 96.0
   private static let plausiblePixelsPerInch = 60.0...400.0
-  /// Without a change, a picture is pushed all the same after so long, for encoders and recorders that begin late.
+  /// Without a change, a picture is still pushed after this time, for encoders and recorders that begin late.
   private static let longestPause = Duration.seconds(1)
 
   private let settings: CarWindowSettings
@@ -79,7 +79,7 @@ final class CarWindowRun: Sendable {
     window?.run(command)
   }
 
-  /// Downstream says whether the driver sees the picture.
+  /// Downstream reports whether the driver sees the picture.
   func setShown(_ isShown: Bool, _ source: CarWindowSource) {
     let window = state.withLock { state in
       state.isShown = isShown
@@ -89,7 +89,7 @@ final class CarWindowRun: Sendable {
     runDueProgram(source)
   }
 
-  /// Starts the program that the driver was waited for with.
+  /// Starts the program that has waited for the driver.
   private func runDueProgram(_ source: CarWindowSource) {
     let window = state.withLock { state -> CarWindow? in
       guard state.isProgramDue, state.isShown == true, let window = state.window else { return nil }
@@ -104,7 +104,7 @@ final class CarWindowRun: Sendable {
 
 /// The streaming thread.
 extension CarWindowRun {
-  /// Chooses the size and the format that downstream likes best, and gives the screen that size.
+  /// Chooses downstream's preferred size and format, and gives the screen that size.
   func negotiate(_ source: CarWindowSource) -> Bool {
     guard let template = Caps(Self.template),
       let caps = Self.choose(Caps.peerQuery(source.pad, filter: template) ?? template.shared()),
@@ -143,7 +143,7 @@ extension CarWindowRun {
 
   private func open(_ size: ScreenSize, _ source: CarWindowSource) -> Bool {
     var configuration = CarWindow.Configuration()
-    // What is wrong with them was said when they were set.
+    // Errors in them were reported when they were set.
     if settings.start == .atOnce { configuration.command = (try? CarWindowSettings.words(settings.command)) ?? [] }
     configuration.environment = (try? CarWindowSettings.variables(settings.environment)) ?? [:]
     configuration.folder = settings.workingDirectory
@@ -174,7 +174,7 @@ extension CarWindowRun {
     }
   }
 
-  /// As the head unit downstream says it, for toolkits that choose the size of letters by it.
+  /// The head unit's pixels per inch, by which toolkits choose the font size.
   private static func pixelsPerInch(of size: ScreenSize, _ displays: [VideoDisplay]) -> Int {
     let display = displays.first { $0.streamSize.map { ScreenSize($0.width, $0.height) } == size } ?? displays.first
     let density = display?.pixelsPerInch ?? usualPixelsPerInch
@@ -255,9 +255,9 @@ extension CarWindowRun {
   }
 }
 
-/// What is done in the picture (GstNavigation).
+/// Input in the picture (GstNavigation).
 extension CarWindowRun {
-  /// False if it means nothing here.
+  /// False if it was not handled.
   func navigate(_ event: UnsafeMutablePointer<GstEvent>) -> Bool {
     guard settings.display == nil || element.withReference({ $0.settings.withLock { $0.injectsInput } }) == true,
       let input = PointerEvent(event)

@@ -1,7 +1,7 @@
 import CarWindow
 import GStreamerKit
 
-/// What the user asks for of an `sdlcarwindowsrc`.
+/// The user's settings of an `sdlcarwindowsrc`.
 struct CarWindowSettings: PropertySettings {
   var command = ""
   var environment = ""
@@ -17,7 +17,7 @@ struct CarWindowSettings: PropertySettings {
 
   var maximumSize: ScreenSize { ScreenSize(Int(maximumWidth), Int(maximumHeight)) }
 
-  /// Words as a shell takes them apart, without its variables and patterns; none for an empty text.
+  /// Words as a shell splits them, without variables and patterns; none for an empty text.
   static func words(_ text: String) throws(InvalidPropertyValue) -> [String] {
     guard !text.allSatisfy(\.isWhitespace) else { return [] }
     var count: gint = 0
@@ -31,7 +31,7 @@ struct CarWindowSettings: PropertySettings {
     return (0..<Int(count)).compactMap { list[$0].map { String(cString: $0) } }
   }
 
-  /// Of words such as `LANG=de_DE.UTF-8`.
+  /// Environment variables from words such as `LANG=de_DE.UTF-8`.
   static func variables(_ text: String) throws(InvalidPropertyValue) -> [String: String] {
     var variables: [String: String] = [:]
     for word in try words(text) {
@@ -75,7 +75,7 @@ enum CarWindowHaptics: ObjectEnumeration {
   }
 }
 
-/// What several fingers do to programs, which know a pointer only.
+/// The effect of several fingers on programs, which know only a pointer.
 enum CarWindowTouchMode: ObjectEnumeration {
   case gestures
   case pointer

@@ -2,7 +2,7 @@ import CarWindow
 import GStreamerKit
 import SDLLink
 
-/// The work of one `sdlcarwindowsrc`: a program on a screen of its own, which is the picture.
+/// The implementation of one `sdlcarwindowsrc`: a program on a screen of its own, which is captured.
 ///
 /// Locks, outermost first: the pad's stream lock (taken by GStreamer) → the run's → those of ``CarWindow``. None of
 /// ours is held while calling GStreamer.
@@ -18,7 +18,7 @@ final class CarWindowSource: PushSourceElement {
     self.baseSource = baseSource
   }
 
-  /// The last one until the next start, so that the end of the program can be looked at.
+  /// The last run until the next start, so that the program's exit status can be read.
   var run: CarWindowRun? { current.withLock { $0 } }
 
   static func check(_ settings: CarWindowSettings) throws(InvalidPropertyValue) {
@@ -33,7 +33,7 @@ final class CarWindowSource: PushSourceElement {
   }
 }
 
-/// What GstBaseSrc asks for.
+/// GstBaseSrc's virtual functions.
 extension CarWindowSource {
   func changeState(_ transition: GstStateChange) -> GstStateChangeReturn { changeParentState(transition) }
 
@@ -41,7 +41,7 @@ extension CarWindowSource {
     run?.end()
   }
 
-  /// The program itself starts when downstream has said how large its screen is.
+  /// The program itself starts when downstream has chosen the size of its screen.
   func start() -> Bool {
     postRefusals()
     let settings = settings.current
@@ -77,7 +77,7 @@ extension CarWindowSource {
     switch event.pointee.type {
     case GST_EVENT_NAVIGATION: return run?.navigate(event) ?? false
     case GST_EVENT_RECONFIGURE:
-      // Caps are chosen before the next picture, which is not waited for.
+      // Caps are chosen before the next picture, which comes at once.
       run?.refresh()
       return handleByParent(event)
     case GST_EVENT_CUSTOM_UPSTREAM:

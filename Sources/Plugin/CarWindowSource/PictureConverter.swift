@@ -1,7 +1,8 @@
 import CarWindow
 import GStreamerKit
 
-/// How a screen lies in a picture of perhaps another size: as large as it can be, with the rest of the picture black.
+/// The place of a screen in a picture of perhaps another size: as large as possible, with the rest of the picture
+/// black.
 struct PictureFit: Equatable, Sendable {
   let x: Int
   let y: Int
@@ -12,14 +13,14 @@ struct PictureFit: Equatable, Sendable {
     self.screen = screen
     let scale = min(
       Double(picture.width) / Double(max(1, screen.width)), Double(picture.height) / Double(max(1, screen.height)))
-    // Even, as the colours of most formats are for two pixels at once.
+    // Even, because most formats share chroma between two pixels.
     let even = { (length: Int) in max(2, Int(Double(length) * scale) / 2 * 2) }
     size = screen == picture ? picture : ScreenSize(even(screen.width), even(screen.height))
     x = (picture.width - size.width) / 2 / 2 * 2
     y = (picture.height - size.height) / 2 / 2 * 2
   }
 
-  /// A place in the picture as one on the screen.
+  /// A position in the picture as one on the screen.
   func onScreen(_ x: Double, _ y: Double) -> (x: Double, y: Double) {
     (
       (x - Double(self.x)) * Double(screen.width) / Double(size.width),
@@ -40,9 +41,9 @@ extension PictureFit {
   }
 }
 
-/// Makes pictures of the stream out of copies of the screen.
+/// Converts copies of the screen to pictures of the stream.
 ///
-/// `@unchecked Sendable`: the streaming thread alone uses it, and its owner's lock orders its end after that.
+/// `@unchecked Sendable`: only the streaming thread uses it, and its owner's lock orders its end after that.
 final class PictureConverter: @unchecked Sendable {
   let screen: ScreenSize
   let fit: PictureFit

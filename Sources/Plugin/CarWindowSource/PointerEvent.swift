@@ -1,7 +1,7 @@
 import CarWindow
 import GStreamerKit
 
-/// A GstNavigation event that means something to a program.
+/// A GstNavigation event that a program can get.
 enum PointerEvent {
   case button(Int, isDown: Bool, x: Double, y: Double)
   case move(x: Double, y: Double)
@@ -12,7 +12,7 @@ enum PointerEvent {
   case cancel
   case key(String, isDown: Bool)
 
-  /// Nil for what means nothing.
+  /// Nil for other events.
   init?(_ event: UnsafeMutablePointer<GstEvent>) {
     var (id, button): (guint, gint) = (0, 0)
     var (x, y, pressure): (gdouble, gdouble, gdouble) = (0, 0, 0)
@@ -48,9 +48,9 @@ enum PointerEvent {
     }
   }
 
-  /// What the program gets; nil if nothing.
+  /// The input for the program; nil for none.
   ///
-  /// - Parameter onScreen: a place in the picture as one on the screen.
+  /// - Parameter onScreen: converts a position in the picture to one on the screen.
   func inputs(
     _ mode: CarWindowTouchMode, _ gestures: inout TouchGestures, _ onScreen: (Double, Double) -> (x: Double, y: Double)
   ) -> [ScreenInput]? {

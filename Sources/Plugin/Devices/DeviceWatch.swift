@@ -1,14 +1,13 @@
 import GStreamerKit
 import SDLLink
 
-/// Keeps the list of a device provider that was started, as a monitor has it, until it is stopped.
+/// Keeps the device list of a started provider up to date, until it is stopped.
 ///
-/// It looks every now and then: the kernel tells nobody of programs that listen, and a second look costs less than
-/// another way to hear of cars.
+/// It polls: the kernel has no events for programs that listen, and polling costs less than another way to notice cars.
 final class DeviceWatch: Sendable {
-  /// A person who switches a head unit on looks for it in a list for some seconds.
+  /// A user who switches a head unit on expects it in the list within seconds.
   static let pause = Duration.seconds(2)
-  /// BlueZ may be too busy for an answer; a device that is missing so often is gone.
+  /// BlueZ may be too busy for an answer; a device that is missing so many times is gone.
   private static let missesUntilGone = 2
 
   private struct Entry {
@@ -27,7 +26,7 @@ final class DeviceWatch: Sendable {
     self.find = find
   }
 
-  /// Lists what is there, and goes on on a thread of its own.
+  /// Lists the present devices, and continues on a thread of its own.
   func start(_ list: DeviceList) {
     var entries: [Entry] = []
     Self.update(&entries, find(), list)
@@ -48,7 +47,7 @@ final class DeviceWatch: Sendable {
     thread.join()
   }
 
-  /// What the starting thread hands to the other one.
+  /// The data that the starting thread passes to the other one.
   ///
   /// `@unchecked Sendable`: the starting thread does not use it after that.
   private struct Entries: @unchecked Sendable {

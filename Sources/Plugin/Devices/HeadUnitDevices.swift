@@ -3,13 +3,13 @@ import Discovery
 import GStreamerKit
 import SDLLink
 
-/// The device provider: the head units that an application can offer its user. Each is there twice, for video and for
+/// The device provider: the head units that an application can offer its user. Each is listed twice, for video and for
 /// sound.
 enum HeadUnitDevices {
   private typealias ProviderType = ObjectType<GstDeviceProvider, GstDeviceProviderClass, Monitor<DeviceWatch?>>
   private typealias DeviceType = ObjectType<GstDevice, GstDeviceClass, Void>
 
-  /// GstDeviceProvider. It lists what is there when it is asked, and follows it once it is started.
+  /// GstDeviceProvider. It lists the present devices on request, and follows changes once it is started.
   static let providerType = ProviderType.register(
     "GstSdlDeviceProvider", derivedFrom: gst_device_provider_get_type()
   ) { providerClass, _ in
@@ -59,7 +59,7 @@ enum HeadUnitDevices {
 
   private static func text(_ text: StaticString) -> UnsafePointer<CChar> { text.cString }
 
-  /// What is there now.
+  /// The present devices.
   private static func found(_ announced: AnnouncedHeadUnits) -> [Device] {
     devices(
       isListening: LocalListeners.listens(on: HeadUnitURI.defaultPort), announced: announced.list(),
@@ -68,8 +68,8 @@ enum HeadUnitDevices {
 
   /// - Parameters:
   ///   - isListening: whether a program on this machine listens on SDL's port.
-  ///   - announced: what announces itself on the network.
-  ///   - cars: those that are paired.
+  ///   - announced: head units that announce themselves on the network.
+  ///   - cars: paired cars.
   static func devices(isListening: Bool, announced: [AnnouncedHeadUnit], cars: [PairedCar]) -> [Device] {
     var headUnits = [("Built-in head unit", "sdl+builtin:default")]
     if isListening { headUnits.append(("Head unit on this machine", "sdl://127.0.0.1:\(HeadUnitURI.defaultPort)")) }

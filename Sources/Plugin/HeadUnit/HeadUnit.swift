@@ -8,11 +8,10 @@ import SDLMessages
 import SDLWire
 import TLSEngine
 
-/// A head unit in this process: one server for all elements that are a part of it, from the start of the first to the
-/// stop of the last. ``HeadUnits`` finds it.
+/// A head unit in this process: one server for all its elements, from the start of the first to the stop of the last.
+/// ``HeadUnits`` finds it.
 ///
-/// It is the only observer of its server, and what it knows of the apps is right for all members: each gets it with
-/// every event.
+/// It is the only observer of its server, so its list of apps is right for all members, who get it with every event.
 final class HeadUnit: Sendable {
   private enum Phase {
     case starting
@@ -25,19 +24,19 @@ final class HeadUnit: Sendable {
     var phase = Phase.starting
     var setup: HeadUnitSetup
     var apps = ServedApps()
-    /// In the order in which they have come.
+    /// In the order in which they joined.
     var members: [HeadUnitRun]
     var hasServerEnded = false
     /// While it listens.
     var announcement: HeadUnitAnnouncement?
   }
 
-  /// A callback that waits for a lock of the thread which ends the head unit would otherwise keep both without end.
+  /// Without a limit, a callback that waits for a lock of the thread that ends the head unit would deadlock both.
   private static let longestEnd = Duration.seconds(1)
 
   let place: HeadUnitSetup.Place
   private let state: Monitor<State>
-  /// Apart, so that a run can give it an order with its own lock held: `state` → that of a run → `runningServer`.
+  /// A lock of its own, so that a run can use the server with its own lock held: `state` → a run's → `runningServer`.
   private let runningServer = Monitor<HeadUnitServer?>(nil)
 
   /// Creates one that does not listen yet.
@@ -47,7 +46,7 @@ final class HeadUnit: Sendable {
     member.join(self, setup, ServedApps())
   }
 
-  /// What its elements have asked for, as far as it counts.
+  /// The merged settings of its elements.
   var setup: HeadUnitSetup { state.withLock { $0.setup } }
 
   /// The apps that are registered with it.
@@ -62,7 +61,7 @@ final class HeadUnit: Sendable {
   /// Begins to listen.
   ///
   /// - Returns: the address that apps connect to, with its port; nil for a head unit that connects to a phone.
-  /// - Throws: what keeps it from that.
+  /// - Throws: the reason why it can't.
   func start(messageTrace: ProtocolLog) throws(ElementError) -> String? {
     let setup = self.setup
     do {
@@ -158,7 +157,7 @@ final class HeadUnit: Sendable {
 
 /// Members.
 extension HeadUnit {
-  /// Adds a member, unless there is one already that takes the same from apps.
+  /// Adds a member, unless there is one already for the same service.
   ///
   /// - Returns: the member that was there first; nil if it was not added.
   func add(_ member: HeadUnitRun) -> HeadUnitRun? {
@@ -197,7 +196,7 @@ extension HeadUnit: HeadUnitServerObserver {
       if case .ended = event { state.hasServerEnded = true }
       return (state.members, formerApps, state.apps)
     }
-    // So that the application is told once: by the element that the event is about, otherwise by that of the screen.
+    // So that the application is notified once: by the element of the event's service, otherwise by the video element.
     let service = event.service ?? .video
     let reporting = members.first { $0.service == service } ?? members.first
     for member in members {
@@ -209,21 +208,21 @@ extension HeadUnit: HeadUnitServerObserver {
 
 /// Properties that are set while it runs; apps are told.
 extension HeadUnit {
-  /// The app on the screen, and one that comes to it, gets another status.
+  /// The app on the screen, and later ones, get another status.
   func changeStatus(_ change: (inout HeadUnitSetup) -> Void) {
     let status = changed(change).status
     server?.setCondition(.activationStatus(status))
     server?.control(.appOnScreen) { $0.setHMIStatus(status, now: $1) }
   }
 
-  /// What the driver hears of the app on the screen, and of one that comes to it, becomes different; not its level.
+  /// The audio state of the app on the screen, and of later ones, changes, but not the level.
   func changeAudioStreaming(to audioStreaming: AudioStreamingState) {
     let status = changed { $0.settings.audioStreaming = audioStreaming }.status
     server?.setCondition(.activationStatus(status))
     server?.control(.appOnScreen) { $0.setAudioStreaming(audioStreaming, now: $1) }
   }
 
-  /// What apps get that connect from now on; the others get it by `input`. Its protection stays.
+  /// The configuration of later connections; present ones get it by `input`. Its protection stays.
   func changeVideo(
     _ video: HeadUnitVideoSettings,
     _ input: (@Sendable (inout HeadUnitSession, HeadUnitConfiguration, Duration) -> [HeadUnitSession.Action])? = nil
@@ -242,18 +241,18 @@ extension HeadUnit {
   }
 }
 
-/// What the members of a head unit get with an event.
+/// The context of an event for the members of a head unit.
 struct HeadUnitReport: Sendable {
-  /// Before the event.
+  /// The apps before the event.
   var formerApps: ServedApps
-  /// After it.
+  /// The apps after it.
   var apps: ServedApps
-  /// Whether this member is the one that tells the application.
+  /// Whether this member notifies the application.
   var isReporting: Bool
 }
 
 extension HeadUnitServerEvent {
-  /// The service that the event is about; nil for the app and the connection.
+  /// The service of the event; nil for events of the app and the connection.
   var service: ServiceType? {
     guard case .session(_, let event) = self else { return nil }
     switch event {
@@ -268,7 +267,7 @@ extension HeadUnitServerEvent {
 }
 
 extension Violation {
-  /// The service whose rule the app broke; nil if it is that of another one.
+  /// The service whose rule the app broke; nil for rules of other services.
   fileprivate var service: ServiceType? {
     switch self {
     case .audio, .audioWhileForbidden: .audio

@@ -2,12 +2,11 @@ import GStreamerKit
 import SDLLink
 import SDLWire
 
-/// An element that is a head unit, or part of one: a live GstPushSrc that listens for SDL apps, and pushes what they
-/// send on one service.
+/// An element that is a head unit, or part of one: a live GstPushSrc that listens for SDL apps, and pushes their data
+/// of one service.
 ///
-/// The element keeps what outlives its runs: the settings, and the run before with what was counted. All else belongs
-/// to a run, from READY→PAUSED to PAUSED→READY: the element listens whether or not it plays, as a head unit is there
-/// before it is looked at.
+/// The element owns the settings, and the last run with its counters. Everything else belongs to a run, from
+/// READY→PAUSED to PAUSED→READY: the element listens in PAUSED too, as a head unit exists before its screen is shown.
 ///
 /// Locks, outermost first: the pad's stream lock (taken by GStreamer) → `current` → those of ``HeadUnits`` and
 /// ``HeadUnit`` → the run's → the stream's → `settings`, the server's own. None of ours is held while calling
@@ -18,7 +17,7 @@ protocol HeadUnitElement: PushSourceElement where Settings == HeadUnitElementSet
   var current: Monitor<HeadUnitElementState<Stream>> { get }
 }
 
-/// What an element keeps of its runs.
+/// The runs of an element.
 struct HeadUnitElementState<Stream: HeadUnitStream>: Sendable {
   enum Announcement: Sendable {
     /// The run listens on this address. Nil if it shares a head unit that does, or connects to a phone.
@@ -34,26 +33,26 @@ struct HeadUnitElementState<Stream: HeadUnitStream>: Sendable {
 
   /// Nil while the element does not run.
   var present: Run?
-  /// The last one that is over.
+  /// The last run, which has ended.
   var former: Run?
-  /// What applications have not been told yet.
+  /// Notifications that are still to be sent.
   var announcements: [Announcement] = []
   /// From READY on.
   var headUnits = HeadUnits()
 }
 
 extension HeadUnitElement {
-  /// Applications set properties before the element starts, which fails if one of them can't be used.
+  /// Applications set properties before the element starts; the start fails if one of them is invalid.
   static var keepsRefusalsUntilStart: Bool { true }
 
   /// Nil while the element does not run.
   var run: HeadUnitRun? { current.withLock { $0.present?.run } }
   var stream: Stream? { current.withLock { $0.present?.stream } }
 
-  /// What the property `violations` shows.
+  /// The value of the property `violations`.
   var violations: [ViolationRecord] { current.withLock { $0.present ?? $0.former }?.run.violations ?? [] }
 
-  /// What the property `sdl-stats` shows; valid in every state.
+  /// The value of the property `sdl-stats`; valid in every state.
   var statistics: Structure { (current.withLock { $0.present ?? $0.former } ?? makeRun(after: nil)).run.statistics }
 
   func setFlushing(_ isFlushing: Bool) {
@@ -75,8 +74,7 @@ extension HeadUnitElement {
 /// States.
 extension HeadUnitElement {
   /// Any change of the state, in which ``start()`` and ``stop()`` are called as the pad is activated and deactivated.
-  /// What they have to say comes after that: a handler that changed the state meanwhile would wait for the pad for
-  /// ever.
+  /// Their notifications come after that: a handler that changed the state meanwhile would wait for the pad forever.
   func changeState(_ transition: GstStateChange) -> GstStateChangeReturn {
     switch transition {
     case GST_STATE_CHANGE_NULL_TO_READY: enterReady()
@@ -119,7 +117,7 @@ extension HeadUnitElement {
 
   /// READY to PAUSED: listens from now on. False after an error message.
   func start() -> Bool {
-    // Kept, because until the property is set again each start fails.
+    // Kept, because each start fails until the property is set again.
     if let refusal = settings.refusals.first { return fail(refusal) }
     let (former, headUnits) = current.withLock { ($0.former, $0.headUnits) }
     let present = makeRun(after: former)
@@ -147,7 +145,7 @@ extension HeadUnitElement {
     current.withLock { $0.announcements.append(.stopped(hadApps: hadApps)) }
   }
 
-  /// Ends the run, if there is one, and keeps what it counted. Returns whether it had apps; nil if there is no run.
+  /// Ends the run, if there is one, and keeps its counters. Returns whether it had apps; nil if there is no run.
   @discardableResult
   private func endRun() -> Bool? {
     let (present, headUnits) = current.withLock { ($0.present, $0.headUnits) }
@@ -167,7 +165,7 @@ extension HeadUnitElement {
     notify(.currentSecondaryPort)
     // A handler of that notification may have ended the run.
     guard run === self.run, let address else { return }
-    // Twice, because gst-launch shows the details only.
+    // Twice, because gst-launch shows only the details.
     let text = "Listening for SmartDeviceLink apps on \(address), for example: sdlvideosink uri=sdl://\(address)"
     log(GST_LEVEL_INFO, text)
     ElementError.resource(GST_RESOURCE_ERROR_SETTINGS, text, details: text).post(as: GST_MESSAGE_INFO, from: gstElement)

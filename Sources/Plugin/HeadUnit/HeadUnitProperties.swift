@@ -126,7 +126,7 @@ extension Property where Owner: HeadUnitElement {
 }
 
 extension HeadUnitSettings.AnnouncedSound {
-  /// As the property `pcm-capabilities` shows it.
+  /// The value of the property `pcm-capabilities`.
   fileprivate var text: String {
     switch self {
     case .nothing: "none"

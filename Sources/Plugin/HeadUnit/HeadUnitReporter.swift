@@ -3,9 +3,9 @@ import SDLHeadUnit
 import SDLMessages
 import SDLWire
 
-/// What a run tells the application: messages on the bus, notifications of properties, and the log. Each call does
-/// nothing once the run is over, so that an application that restarts the element in the middle of a few gets none of
-/// the rest.
+/// A run's reports to the application: messages on the bus, notifications of properties, and the log. Calls do nothing
+/// once the run is over, so that an application that restarts the element in a handler does not get the run's remaining
+/// reports.
 ///
 /// Call without locks: the application may do anything in reply.
 struct HeadUnitReporter: Sendable {
@@ -17,12 +17,12 @@ struct HeadUnitReporter: Sendable {
     category = Element.log
   }
 
-  /// From now on nothing is told.
+  /// Nothing is reported from now on.
   func end() {
     element.end()
   }
 
-  /// Of the pipeline, in nanoseconds; nil while it has none.
+  /// The pipeline's running time, in nanoseconds; nil while it has none.
   var runningTime: UInt64? {
     let time = element.withReference { UInt64(gst_element_get_current_running_time($0.gstElement)) }
     return time == .max ? nil : time
@@ -55,13 +55,13 @@ struct HeadUnitReporter: Sendable {
     element.withReference { $0.notify(property) }
   }
 
-  /// The pipeline asks anew how late buffers may be.
+  /// Makes the pipeline recompute its latency.
   func latencyChanged() {
     element.withReference { $0.post(gst_message_new_latency($0.gstElement.cast())) }
   }
 
   private func post(_ structure: consuming Structure) {
-    // A closure can't consume what it captures; when the run is over, the structure is freed here.
+    // A closure can't consume a captured value; when the run is over, the structure is freed here.
     var message = Optional(structure)
     element.withReference { element in
       if let structure = message.take() { element.postElementMessage(structure) }

@@ -5,24 +5,22 @@ import SDLLink
 import SDLMessages
 import SDLWire
 
-/// What an element takes from apps on one service, between the server's thread and the streaming thread. It lasts as
-/// long as a run.
+/// The data of one service, between the server's thread and the streaming thread. It lives as long as a run.
 protocol HeadUnitStream: AnyObject, Sendable {
   /// Video or audio.
   static var service: ServiceType { get }
-  /// - Parameter former: of the run before, whose counters go on.
+  /// - Parameter former: the stream of the last run, whose counters continue.
   init(_ settings: HeadUnitElementSettings, after former: Self?)
   /// The app whose stream is pushed, or was last.
   var app: UInt8? { get }
 
-  /// It is part of a head unit from now on, at which these apps are already. Called once, before any event, with locks
-  /// held.
+  /// It joins a head unit, which has these apps already. Called once, before any event, with locks held.
   func join(_ headUnit: HeadUnit, _ setup: HeadUnitSetup, _ apps: ServedApps)
-  /// Takes what an app does on the service. Called on the server's thread, without locks.
+  /// Handles an event of the service. Called on the server's thread, without locks.
   func receive(_ event: HeadUnitSession.Event, from id: UInt8, _ apps: ServedApps, _ reporter: HeadUnitReporter)
-  /// The apps, or their status, are others. `formerApp` has left.
+  /// The apps, or their status, have changed. `formerApp` has left.
   func appsChanged(_ apps: ServedApps, formerApp: UInt8?)
-  /// The app has gone, and the stream ends with what it has sent.
+  /// The app has gone, and the stream ends after its data.
   func finish()
   /// Interrupts the streaming thread, or lets it wait again.
   func setFlushing(_ isFlushing: Bool)
@@ -41,13 +39,13 @@ extension HeadUnitStream {
   func willEnd() {}
 }
 
-/// One run of an element, from READY→PAUSED to PAUSED→READY: its part of a head unit, and the stream that it takes.
+/// One run of an element, from READY→PAUSED to PAUSED→READY: its part of a head unit, and its stream.
 ///
 /// One thread (of `HeadUnitServer`) serves all apps, and reports to the run. A head unit outlives a run only while
-/// other elements are a part of it, and no run comes back to it: what a callback does after the application has
-/// restarted the element from inside it still concerns the old run alone.
+/// other elements are a part of it, and no run comes back to it: if the application restarts the element in a callback,
+/// the rest of the callback still belongs to the old run.
 final class HeadUnitRun: Sendable {
-  /// What happened, over the life of the element.
+  /// Counters over the life of the element.
   private struct Totals {
     var connections: UInt64 = 0
     var refusals: UInt64 = 0
@@ -65,7 +63,7 @@ final class HeadUnitRun: Sendable {
     var endsWithApp: Bool
   }
 
-  /// That of the element.
+  /// The name of the element.
   let name: String
   /// What the element takes from apps: video or audio.
   let service: ServiceType
@@ -74,8 +72,8 @@ final class HeadUnitRun: Sendable {
   private let state: Monitor<State>
 
   /// - Parameters:
-  ///   - element: what the run reports to until its end.
-  ///   - former: the run before, whose counts go on.
+  ///   - element: gets the run's reports until its end.
+  ///   - former: the last run, whose counters continue.
   init<Element: HeadUnitElement>(
     of element: Element, _ stream: Element.Stream, endsWithApp: Bool, after former: HeadUnitRun?
   ) {
@@ -93,7 +91,7 @@ final class HeadUnitRun: Sendable {
 
   var violations: [ViolationRecord] { state.withLock { $0.violations.last } }
 
-  /// The property `sdl-stats`: what was counted, and how much of it there is now.
+  /// The property `sdl-stats`: counters, and present amounts.
   var statistics: Structure {
     let (headUnit, totals, violations) = state.withLock { ($0.headUnit, $0.totals, $0.violations.count) }
     let apps = headUnit?.apps ?? ServedApps()
@@ -120,7 +118,7 @@ final class HeadUnitRun: Sendable {
     stream.join(headUnit, setup, apps)
   }
 
-  /// Leaves the head unit, which ends with its last element, and waits for that. Returns whether there were apps.
+  /// Leaves the head unit, and waits for its end if this was the last element. Returns whether there were apps.
   func end(in headUnits: HeadUnits) -> Bool {
     stream.willEnd()
     let headUnit = self.headUnit
@@ -132,8 +130,8 @@ final class HeadUnitRun: Sendable {
   }
 }
 
-/// Reports of the server's thread, which holds no lock. Each member of a head unit gets them all, and one of them tells
-/// the application.
+/// Reports of the server's thread, which holds no lock. Each member of a head unit gets all of them, and one member
+/// notifies the application.
 extension HeadUnitRun {
   func receive(_ event: HeadUnitServerEvent, _ report: HeadUnitReport) {
     switch event {
@@ -152,7 +150,7 @@ extension HeadUnitRun {
     }
   }
 
-  /// How the transport stands that connects to a phone.
+  /// The status of the transport that connects to a phone.
   private func tell(_ event: TransportEvent) {
     switch event {
     case .status(.waiting(let peer)): reporter.log(GST_LEVEL_INFO, "waiting for \(peer)")
@@ -189,7 +187,7 @@ extension HeadUnitRun {
 
   private func unregister(_ id: UInt8, _ reason: HeadUnitSession.UnregistrationReason, _ report: HeadUnitReport) {
     let app = report.formerApps[id]
-    // Of a recording of picture and sound, an app with only one of them ends both.
+    // When picture and sound are recorded, an app with only one of them ends both.
     let isOfApp = stream.app.map { $0 == id } ?? (app?.hasStreamed == true)
     let isEnd = isOfApp && state.withLock { $0.endsWithApp }
     stream.appsChanged(report.apps, formerApp: nil)
@@ -223,7 +221,7 @@ extension HeadUnitRun {
 }
 
 extension HeadUnitServerEvent {
-  /// Nil for what is not logged.
+  /// Nil for events that are not logged.
   fileprivate var logLevel: GstDebugLevel? {
     switch self {
     case .connected, .disconnected: GST_LEVEL_DEBUG

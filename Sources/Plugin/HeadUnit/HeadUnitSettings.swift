@@ -7,11 +7,11 @@ import SDLWire
 /// The settings of an element that is a head unit, or part of one. The initial values are the properties' defaults.
 struct HeadUnitElementSettings: PropertySettings {
   var headUnit = HeadUnitSettings()
-  /// Of an element that takes video.
+  /// The settings of an element for video.
   var video = HeadUnitVideoSettings()
   /// Whether the stream ends when the app has gone.
   var endsWithApp = false
-  // Of an element that takes sound.
+  // The settings of an element for sound.
   var silence = SilenceFilling.samples
   /// Milliseconds.
   var latency: UInt32 = 60
@@ -21,13 +21,13 @@ struct HeadUnitElementSettings: PropertySettings {
   /// How late sound may come without a gap.
   var tolerance: Duration { .milliseconds(latency) }
 
-  /// What an element that takes a service asks for.
+  /// The settings of an element for one service.
   func setup(for service: ServiceType) -> HeadUnitSetup {
     HeadUnitSetup(settings: headUnit, video: service == .video ? video : nil)
   }
 }
 
-/// What the user asked for of a head unit, on whichever of its elements. What is nil comes from the preset.
+/// The user's settings of a head unit, on any of its elements. Values that are nil come from the preset.
 struct HeadUnitSettings: Sendable {
   var address = "127.0.0.1"
   var port = HeadUnitURI.defaultPort
@@ -39,17 +39,17 @@ struct HeadUnitSettings: Sendable {
   var sound: AnnouncedSound?
   var isStrict = true
   var hmiLevel = HMILevel.full
-  /// What the driver hears of an app on the screen.
+  /// The audio state of an app on the screen.
   var audioStreaming = AudioStreamingState.audible
   /// Path of a behaviour script.
   var script: String?
-  /// Where secondary transports are taken; 0 is any that is free, below 0 none is offered.
+  /// The port of secondary transports; 0 is any free one, below 0 none is offered.
   var secondaryPort: Int32?
-  /// Where video may be started, in order of preference.
+  /// The transports for video, in order of preference.
   var videoTransports: [TransportRole]?
   var audioTransports: [TransportRole]?
 
-  /// What a head unit says of the sound that it plays.
+  /// The audio format that a head unit announces.
   enum AnnouncedSound: Equatable, Sendable {
     /// Nothing: apps assume the default of ``PCMFormat``.
     case nothing
@@ -61,7 +61,7 @@ struct HeadUnitSettings: Sendable {
 
   /// The phone to whose apps it connects over Bluetooth, instead of listening; nil to listen.
   ///
-  /// - Throws: that the property names none.
+  /// - Throws: if the property is not a phone's address.
   func phone() throws(ElementError) -> BluetoothAddress? {
     let prefix = "bluetooth:"
     guard address.lowercased().hasPrefix(prefix) else { return nil }
@@ -73,7 +73,7 @@ struct HeadUnitSettings: Sendable {
     return phone
   }
 
-  /// What the head unit is to apps, as far as it is not about video.
+  /// The head unit's configuration, without video.
   var configuration: HeadUnitConfiguration {
     var configuration = preset.configuration
     configuration.isStrict = isStrict
@@ -149,14 +149,14 @@ extension HeadUnitSettings {
     Common("audio-transports", \.audioTransports),
   ]
 
-  /// With what `other` has set and these settings have not.
+  /// These settings, completed with those that only `other` has set.
   func completed(by other: HeadUnitSettings) -> HeadUnitSettings {
     var completed = self
     for property in Self.common where property.isDefault(completed) { property.copy(other, &completed) }
     return completed
   }
 
-  /// The properties that `other` has set to something else.
+  /// The properties that `other` has set to other values.
   func contradictions(by other: HeadUnitSettings) -> [String] {
     Self.common.filter { !$0.isDefault(other) && !$0.isSame(self, other) }.map(\.name)
   }

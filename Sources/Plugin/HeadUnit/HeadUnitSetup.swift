@@ -6,13 +6,13 @@ import SDLLink
 import SDLMessages
 import TLSEngine
 
-/// What the elements of a head unit together ask for.
+/// The merged settings of a head unit's elements.
 struct HeadUnitSetup: Sendable {
   var settings: HeadUnitSettings
-  /// Nil while no element is there that takes video.
+  /// Nil while there is no element for video.
   var video: HeadUnitVideoSettings?
 
-  /// What the head unit is to apps.
+  /// The head unit's configuration.
   var configuration: HeadUnitConfiguration {
     var configuration = settings.configuration
     video?.apply(to: &configuration)
@@ -36,7 +36,7 @@ struct HeadUnitSetup: Sendable {
 
   var place: Place { Place(address: settings.listeningAddress, port: settings.port) }
 
-  /// With what `other` has set, and this one has not.
+  /// This setup, completed with settings that only `other` has.
   func completed(by other: HeadUnitSetup) -> HeadUnitSetup {
     HeadUnitSetup(settings: settings.completed(by: other.settings), video: video ?? other.video)
   }
@@ -52,7 +52,7 @@ struct HeadUnitSetup: Sendable {
 
   /// The head unit's end of TLS; nil if it does not encrypt.
   ///
-  /// - Throws: what can't be used of the certificates.
+  /// - Throws: why a certificate can't be used.
   func tls() throws(ElementError) -> TLSContext? {
     guard let video, video.encryption != .refuse else { return nil }
     return try video.tls.context()

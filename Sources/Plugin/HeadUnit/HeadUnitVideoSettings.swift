@@ -1,11 +1,11 @@
 import SDLHeadUnit
 import SDLMessages
 
-/// What the user asked for of a head unit's video. What is nil comes from the preset.
+/// The user's settings of a head unit's video. Values that are nil come from the preset.
 struct HeadUnitVideoSettings: Equatable, Sendable {
   var screen: ImageResolution?
   var additionalSizes: [SizeWithScale]?
-  /// In this and the following ones, 0 leaves the value out of the capability.
+  /// Here and below, 0 leaves the value out of the capability.
   var scale: Double?
   /// Inches.
   var diagonal: Double?
@@ -18,13 +18,13 @@ struct HeadUnitVideoSettings: Equatable, Sendable {
   var hasHaptics: Bool?
   var isStreamable = true
   var encryption = HeadUnitSecurity.refuse
-  /// Whether RPCs have to be encrypted as well, if video may be.
+  /// Whether RPCs have to be encrypted as well, if video may be encrypted.
   var requiresRPCEncryption = false
   var tls = TLSSettings(role: .client)
 
-  /// The same, protected as `running` is: a head unit gets its certificates when it begins to listen.
+  /// These settings with the protection of `running`: a head unit gets its certificates when it begins to listen.
   ///
-  /// - Parameter running: what the head unit was for video so far; nil if no element took video.
+  /// - Parameter running: the present settings for video; nil if there was no element for video.
   func keepingProtection(of running: HeadUnitVideoSettings?) -> HeadUnitVideoSettings {
     var video = self
     video.encryption = running?.encryption ?? .refuse
@@ -33,7 +33,7 @@ struct HeadUnitVideoSettings: Equatable, Sendable {
     return video
   }
 
-  /// Writes what is set into what the head unit is to apps.
+  /// Writes the values that are set into the head unit's configuration.
   func apply(to configuration: inout HeadUnitConfiguration) {
     configuration.security = encryption
     configuration.beginsHandshake = tls.role == .client
@@ -42,7 +42,7 @@ struct HeadUnitVideoSettings: Equatable, Sendable {
     guard var capability = configuration.videoCapability else { return }
     if let screen {
       capability.preferredResolution = screen
-      // Those of the preset belong to its own screen.
+      // The preset's values belong to its own screen.
       capability.additionalCapabilities = nil
     }
     if let additionalSizes { capability.additionalCapabilities = additionalSizes.map(\.capability) }

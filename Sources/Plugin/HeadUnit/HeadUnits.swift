@@ -2,18 +2,18 @@ import GStreamerKit
 import SDLLink
 import SDLWire
 
-/// The head units of a pipeline, or of several if the application hands its context over: elements with the same
-/// address and port are the same one, if each takes something else from apps.
+/// The head units of a pipeline, or of several if the application passes the context on: elements with the same address
+/// and port are one head unit, if each has another service.
 ///
-/// From READY on an element says what it asks for. The head unit becomes what they ask for together when the first of
-/// them starts.
+/// From READY on, an element's settings are known. The head unit gets the merged settings when the first element
+/// starts.
 ///
 /// Locks: `state` → that of a head unit.
 final class HeadUnits: Sendable {
   /// An element in READY or above.
   private struct Member: Sendable {
     weak var element: (any HeadUnitElement)?
-    /// That it takes from apps.
+    /// The service of the element.
     var service: ServiceType
   }
 
@@ -21,7 +21,7 @@ final class HeadUnits: Sendable {
   enum Membership {
     /// It is the first, and has to start the head unit.
     case first(HeadUnit)
-    /// It runs; with the first element, and the properties that this one has set to something else.
+    /// It runs already; with the run of the first element, and the properties that this one has set to other values.
     case further(first: HeadUnitRun, contradictions: [String])
   }
 
@@ -69,15 +69,16 @@ final class HeadUnits: Sendable {
     }
   }
 
-  /// Gives a running head unit what an element for video that joins it has set. There was none, or another one, or this
-  /// one with other values.
+  /// Gives a running head unit the settings of a video element that joins it. Before, there was none, another one, or
+  /// this one with other values.
   ///
   /// - Returns: the properties that come too late.
   private func adopt(_ video: HeadUnitVideoSettings?, by headUnit: HeadUnit) -> [String] {
     let running = headUnit.setup.video
     guard let video, video != running else { return [] }
     headUnit.changeVideo(video)
-    // Only then, since the app on the screen gets the status of the properties, whatever the driver has done.
+    // Only if they have changed, since the app on the screen then gets the status in the properties, whatever the
+    // driver chose.
     if video.isStreamable != running?.isStreamable ?? true {
       headUnit.changeStatus { $0.video?.isStreamable = video.isStreamable }
     }
@@ -85,7 +86,7 @@ final class HeadUnits: Sendable {
     return video == video.keepingProtection(of: running) ? [] : ["encryption"]
   }
 
-  /// What the elements of a head unit that are in READY ask for together with one that starts.
+  /// The merged settings of a head unit's elements in READY and the one that starts.
   private func completed(_ setup: HeadUnitSetup, of service: ServiceType) -> HeadUnitSetup {
     let others = state.withLock { $0.members }.filter { $0.service != service }
     return others.compactMap { $0.element?.settings.current.setup(for: $0.service) }
@@ -99,7 +100,7 @@ final class HeadUnits: Sendable {
         headUnit.remove(member)
         return false
       }
-      // From now on elements at this place are another head unit, which needs the port.
+      // From now on, elements with this address are another head unit, which needs the port.
       state.headUnits.removeAll { $0 === headUnit }
       headUnit.stopListening()
       return true

@@ -3,9 +3,9 @@ import SDLHeadUnitLink
 import SDLMessages
 import SDLWire
 
-/// What is known of a registered app.
+/// The status of a registered app.
 struct AppRecord: Sendable {
-  /// Of its session.
+  /// The id of its session.
   var id: UInt8
   var name: String
   var appID: String
@@ -17,9 +17,9 @@ struct AppRecord: Sendable {
   var status: HMIStatus?
   /// Nil while there is no video service.
   var video: VideoServiceParameters?
-  /// Where the video service was started.
+  /// The transport of the video service.
   var videoTransport = TransportRole.primary
-  /// Where the audio service was started; nil while there is none.
+  /// The transport of the audio service; nil while there is none.
   var audioTransport: TransportRole?
   /// Whether it has had a service.
   var hasStreamed = false
@@ -46,7 +46,7 @@ struct ServedApps: Sendable {
       ?? all.first { $0.id == lastChanged }
   }
 
-  /// Of the app on the screen; nil without one.
+  /// The HMI level of the app on the screen; nil without one.
   var levelOnScreen: HMILevel? { onScreen?.status?.level }
 
   subscript(_ id: UInt8) -> AppRecord? { all.first { $0.id == id } }
@@ -54,14 +54,14 @@ struct ServedApps: Sendable {
   /// Sessions of one connection have the same peer.
   var connectionCount: Int { Set(peers.values).count }
 
-  /// Takes what the server reports.
+  /// Handles an event of the server.
   mutating func note(_ event: HeadUnitServerEvent) {
     switch event {
     case .connected(let id, let peer): peers[id] = peer
     case .disconnected(let id, _, _):
       peers[id] = nil
       remove(id)
-    // It may be there before the app is registered.
+    // It may exist before the app is registered.
     case .session(let id, .secondaryTransportRegistered):
       secondaryTransports.insert(id)
       change(id) { $0.hasSecondaryTransport = true }

@@ -7,11 +7,11 @@ struct ViolationRecord: Sendable {
   var violation: Violation
   /// Running time in nanoseconds; nil while the pipeline has none.
   var runningTime: UInt64?
-  /// How many were not reported since the one before.
+  /// How many were not reported since the last one.
   var suppressed: UInt64 = 0
 }
 
-/// The last violations, and a limit of how many are reported: an app can break a rule with every byte.
+/// The last violations, and a limit of the reported ones: an app can break a rule with every byte.
 struct ViolationLog: Sendable {
   private static let keptCount = 100
   private static let reportsPerSecond = 20
@@ -24,7 +24,7 @@ struct ViolationLog: Sendable {
 
   /// Takes a violation.
   ///
-  /// - Returns: what to report; nil if that would be too much.
+  /// - Returns: the report; nil if there have been too many.
   mutating func note(_ record: ViolationRecord, now: Duration) -> ViolationRecord? {
     count &+= 1
     if now - second >= .seconds(1) {

@@ -2,7 +2,7 @@ import GStreamerKit
 import SDLLink
 import SDLWire
 
-/// The work of one `sdlheadunitaudiosrc`: a head unit that pushes the sound of the app that speaks. See
+/// The implementation of one `sdlheadunitaudiosrc`: a head unit that pushes the sound of the app that speaks. See
 /// ``HeadUnitElement``.
 final class HeadUnitAudioSource: HeadUnitElement {
   // Unowned: the instance frees this object in finalize, after its run has ended.
@@ -18,7 +18,7 @@ final class HeadUnitAudioSource: HeadUnitElement {
   }
 }
 
-/// What GstBaseSrc asks for; without a run there is nothing to push.
+/// GstBaseSrc's virtual functions; without a run there is nothing to push.
 extension HeadUnitAudioSource {
   func create(_ buffer: inout UnsafeMutablePointer<GstBuffer>?) -> GstFlowReturn {
     stream?.create(&buffer, of: self) ?? GST_FLOW_FLUSHING
@@ -35,7 +35,7 @@ extension HeadUnitAudioSource {
 }
 
 extension HeadUnitAudioSource {
-  /// `sdl-sound-gap`: the car had nothing to play in the midst of an app's sound.
+  /// `sdl-sound-gap`: the car had nothing to play in the middle of an app's sound.
   func postSoundGaps(_ report: SoundGaps.Report) {
     let message = Structure("sdl-sound-gap")
     message.set("gaps", report.count)
@@ -66,7 +66,7 @@ extension HeadUnitAudioSource {
 /// Properties.
 extension HeadUnitAudioSource {
   static let properties: PropertyList<HeadUnitAudioSource> = [
-    // Where it is, and what it is.
+    // Address and identity.
     .address,
     .port,
     .currentPort,

@@ -16,10 +16,10 @@ final class HeadUnitSoundStream: HeadUnitStream {
     var isInterrupted: Bool { isFlushing || isOver }
   }
 
-  /// What the streaming thread remembers of what it pushed.
+  /// State of the streaming thread about the pushed buffers.
   private struct Output: Sendable {
     var hasCaps = false
-    /// GstBaseSrc sends it with the first buffer, which a GAP event can't wait for.
+    /// The segment. GstBaseSrc sends it with the first buffer, but a GAP event needs it earlier.
     var hasSegment = false
   }
 
@@ -87,7 +87,7 @@ final class HeadUnitSoundStream: HeadUnitStream {
     state.broadcast()
   }
 
-  /// What comes while the pipeline is not playing is not taken.
+  /// Sound that comes while the pipeline is not playing is dropped.
   func setPlaying(_ isPlaying: Bool) {
     state.withLock { $0.schedule.audio.isPlaying = isPlaying }
   }
@@ -101,9 +101,9 @@ final class HeadUnitSoundStream: HeadUnitStream {
   }
 }
 
-/// The way of the sound from the queue to the pad, on the streaming thread.
+/// The path of the sound from the queue to the pad, on the streaming thread.
 extension HeadUnitSoundStream {
-  /// Waits for what comes next.
+  /// Waits for the next step.
   func create(
     _ buffer: inout UnsafeMutablePointer<GstBuffer>?, of element: HeadUnitAudioSource
   ) -> GstFlowReturn {
@@ -139,7 +139,7 @@ extension HeadUnitSoundStream {
     }
   }
 
-  /// Until there is sound, or something else to be done.
+  /// Waits until there is sound, or another step to take.
   private func wait(_ nanoseconds: UInt64) {
     // The monitor waits by the system's clock, whatever clock the pipeline has.
     let end = MonotonicClock.now + .nanoseconds(Int64(clamping: nanoseconds))

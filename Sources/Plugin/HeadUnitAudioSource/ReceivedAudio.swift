@@ -1,10 +1,10 @@
 import GStreamerKit
 import SDLMessages
 
-/// The sound of the app that began to speak last, between the server's thread and the streaming thread: it alone is
-/// pushed, until its service ends.
+/// The sound of the app that began to speak last, between the server's thread and the streaming thread: only this app's
+/// sound is pushed, until its service ends.
 ///
-/// It is bounded: when it is full, what comes is dropped.
+/// It is bounded: when it is full, new sound is dropped.
 struct ReceivedAudio: Sendable {
   /// More than a minute of 44 kHz. Apps with SDL's iOS library send whole files at once.
   static let maximumByteCount = 8 << 20
@@ -20,11 +20,11 @@ struct ReceivedAudio: Sendable {
     var isDiscontinuous: Bool
   }
 
-  /// `samplesIn` is the sum of what became of them and ``queuedCount``.
+  /// `samplesIn` is the sum of all other counters and ``queuedCount``.
   struct Counters: Sendable {
     var samplesIn: UInt64 = 0
     var samplesOut: UInt64 = 0
-    /// Downstream was too slow, or the app too quick.
+    /// Downstream was too slow, or the app too fast.
     var droppedFull: UInt64 = 0
     /// They came while the pipeline was not playing.
     var droppedPaused: UInt64 = 0
@@ -33,7 +33,7 @@ struct ReceivedAudio: Sendable {
     var bytesIn: UInt64 = 0
     /// Silent samples that were pushed.
     var silence: UInt64 = 0
-    /// How often sound in the midst of an utterance came too late for its place.
+    /// How often sound in the middle of an utterance came too late for its place.
     var gaps: UInt64 = 0
   }
 
@@ -42,11 +42,11 @@ struct ReceivedAudio: Sendable {
 
   var counters: Counters
   var format = PCMFormat()
-  /// Whether what comes is taken: what came in a pause would delay everything after it.
+  /// Whether new sound is taken: sound that came in a pause would delay all later sound.
   var isPlaying = false
   /// The app whose sound is pushed, or was last.
   private(set) var app: UInt8?
-  /// With an open service, in the order of their starts.
+  /// The apps with an open service, in the order of their starts.
   private var speakers: [UInt8] = []
   private var messages: [Message] = []
   /// The first of `messages` that has not been taken.
@@ -64,7 +64,7 @@ struct ReceivedAudio: Sendable {
   /// Samples.
   var queuedCount: Int { format.sampleCount(ofByteCount: byteCount) }
 
-  /// What ``take()`` returns next.
+  /// The result of the next ``take()``.
   var first: Message? { next < messages.count ? messages[next] : nil }
 
   /// An app has started its audio service.
@@ -74,7 +74,7 @@ struct ReceivedAudio: Sendable {
     select(app)
   }
 
-  /// It has ended, or the app has gone.
+  /// The service has ended, or the app has gone.
   mutating func end(by app: UInt8) {
     speakers.removeAll { $0 == app }
     if app == self.app, let last = speakers.last { select(last) }
@@ -86,7 +86,7 @@ struct ReceivedAudio: Sendable {
     rest = []
   }
 
-  /// Takes what an app has sent; false if it is not to be pushed.
+  /// Takes an app's sound; false if it is not pushed.
   mutating func append(_ bytes: [UInt8], from app: UInt8, now: Duration) -> Bool {
     guard app == self.app else { return false }
     counters.bytesIn &+= UInt64(bytes.count)
@@ -99,7 +99,7 @@ struct ReceivedAudio: Sendable {
       isStart = true
       return false
     }
-    // With what an array costs beside its bytes.
+    // Including the overhead of an array.
     let overhead = (messages.count - next) * Self.messageOverhead
     guard byteCount + bytes.count + overhead <= Self.maximumByteCount || first == nil else {
       counters.droppedFull &+= samples
@@ -107,7 +107,7 @@ struct ReceivedAudio: Sendable {
       return false
     }
     if next > messages.count / 2 {
-      // Seldom enough that moving the others costs nothing.
+      // Seldom enough that moving the others costs little.
       messages.removeFirst(next)
       next = 0
     }
@@ -132,7 +132,7 @@ struct ReceivedAudio: Sendable {
   /// The next message to be pushed.
   mutating func take() -> Message? {
     guard let message = first else { return nil }
-    // Its bytes go with it.
+    // Releases its bytes, too.
     messages[next].bytes = []
     next += 1
     byteCount -= message.bytes.count
@@ -140,7 +140,7 @@ struct ReceivedAudio: Sendable {
     return message
   }
 
-  /// Forgets what has not been pushed.
+  /// Forgets sound that has not been pushed.
   mutating func discard() {
     counters.droppedDiscarded &+= UInt64(queuedCount)
     messages = []

@@ -1,9 +1,9 @@
 import GStreamerKit
 import SDLMessages
 
-/// What of an app's sound is pushed when, and what in its place where there is none.
+/// Decides when an app's sound is pushed, and what replaces it if there is none.
 struct SoundSchedule: Sendable {
-  /// What the streaming thread does next.
+  /// The next step of the streaming thread.
   enum Step: Sendable {
     case sound([UInt8], SoundTimeline.Place, isDiscontinuous: Bool)
     case silence(SoundTimeline.Place, isDiscontinuous: Bool)
@@ -15,7 +15,7 @@ struct SoundSchedule: Sendable {
     case wait(nanoseconds: UInt64)
   }
 
-  /// Of silence while no app sends sound.
+  /// The length of a buffer of silence while no app sends sound.
   static let pieceDuration = Duration.milliseconds(20)
 
   var audio: ReceivedAudio
@@ -24,7 +24,7 @@ struct SoundSchedule: Sendable {
   private var gaps = SoundGaps()
   /// Silent samples that belong in front of the next sound.
   private var owedSilence = 0
-  /// Nothing has come in time, and silence has been pushed for it.
+  /// No sound has come in time, and silence has been pushed instead.
   private var hasPaused = false
   /// The next buffer does not follow the one before it.
   private var isDiscontinuous = true
@@ -35,7 +35,7 @@ struct SoundSchedule: Sendable {
     self.filling = filling
   }
 
-  /// Before anything has come.
+  /// Before any sound.
   mutating func setFormat(_ format: PCMFormat) {
     audio.format = format
     timeline = SoundTimeline(format, tolerance: timeline.tolerance, playoutDelay: timeline.playoutDelay)
@@ -46,8 +46,8 @@ struct SoundSchedule: Sendable {
   /// The next step.
   ///
   /// - Parameters:
-  ///   - now: the present by the clock that measured the arrivals.
-  ///   - runningTime: the present as the pipeline's running time, in nanoseconds.
+  ///   - now: the present time by the clock that measured the arrivals.
+  ///   - runningTime: the pipeline's present running time, in nanoseconds.
   ///   - isAtEnd: whether the stream ends when there is no sound left.
   mutating func step(now: Duration, runningTime: UInt64, isAtEnd: Bool = false) -> Step {
     timeline.begin(at: runningTime)
@@ -55,7 +55,7 @@ struct SoundSchedule: Sendable {
     guard let first = audio.first else { return isAtEnd ? .end : stepWithoutSound(runningTime) }
     let age = UInt64(clamping: (now - first.arrival).nanoseconds)
     let arrival = runningTime > age ? runningTime - age : 0
-    // What comes after a pause begins when it comes, as an utterance does.
+    // Sound after a pause is placed at its arrival, like the start of an utterance.
     let isStart = hasPaused.take() || first.isStart
     if let beginning = timeline.beginning(of: arrival, isStart: isStart), timeline.missing(before: beginning) > 0 {
       switch filling {
@@ -71,7 +71,7 @@ struct SoundSchedule: Sendable {
     return .sound(message.bytes, place, isDiscontinuous: isDiscontinuous.take() || message.isDiscontinuous)
   }
 
-  /// No app has sent anything: what is due goes on in silence, once sound for it would be too late.
+  /// No app has sent sound: silence continues, once sound for the due time would be too late.
   private mutating func stepWithoutSound(_ runningTime: UInt64) -> Step {
     let piece = audio.format.sampleCount(in: Self.pieceDuration)
     let pieceDuration = UInt64(clamping: Self.pieceDuration.nanoseconds)
@@ -97,7 +97,7 @@ struct SoundSchedule: Sendable {
   }
 
   private mutating func silence(atMost count: Int) -> Step {
-    // A second at a time, whatever is missing.
+    // At most a second at a time.
     let count = min(count, audio.format.samplingRate.hertz)
     owedSilence = max(owedSilence - count, 0)
     audio.counters.silence &+= UInt64(clamping: count)
@@ -113,7 +113,7 @@ extension Bool {
   }
 }
 
-/// What is pushed while no app sends sound: values of the property `silence`.
+/// The output while no app sends sound: values of the property `silence`.
 enum SilenceFilling: CaseIterable, Sendable {
   case samples
   case gapEvents

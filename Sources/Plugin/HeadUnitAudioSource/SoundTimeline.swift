@@ -1,13 +1,12 @@
 import SDLMessages
 
-/// The times of the samples that are pushed: running times in nanoseconds, by the count of samples since the first one,
+/// The times of pushed samples: running times in nanoseconds, computed from the count of samples since the first one,
 /// so that neither jitter nor rounding leaves a gap between them.
 ///
-/// The car plays sound when it has come, or so much later as it keeps it, and then without a gap. Sound that comes
-/// later than the tolerance allows begins anew. Sound that comes ahead of its time is played in its order, because what
-/// was sent has to be heard.
+/// The car plays sound on arrival, or after its buffering time, and then without a gap. Sound that comes later than the
+/// tolerance starts a new count. Sound that comes early is played in its order, because all sound has to be heard.
 struct SoundTimeline: Sendable {
-  /// Samples that belong together.
+  /// Contiguous samples.
   struct Place: Equatable, Sendable {
     var time: UInt64
     var duration: UInt64
@@ -21,7 +20,7 @@ struct SoundTimeline: Sendable {
   let tolerance: UInt64
   /// How long the car keeps sound before it plays it.
   let playoutDelay: UInt64
-  /// From where on samples are counted; nil before the beginning.
+  /// The time from which samples are counted; nil before the beginning.
   private var start: UInt64?
   private var count = 0
   private var offset: UInt64 = 0
@@ -32,15 +31,15 @@ struct SoundTimeline: Sendable {
     self.playoutDelay = playoutDelay
   }
 
-  /// Up to when everything has its place; 0 before the beginning.
+  /// The end of the placed samples; 0 before the beginning.
   var end: UInt64 { (start ?? 0).addingClamped(time(of: count)) }
 
-  /// The present, if nothing has begun yet.
+  /// The present time, if nothing has begun yet.
   mutating func begin(at time: UInt64) {
     if start == nil { start = time }
   }
 
-  /// When sound begins that came then; nil if it follows what has its place.
+  /// When sound with this arrival begins; nil if it follows the placed samples.
   ///
   /// - Parameter isStart: whether it is the first of an utterance, which begins when it comes.
   func beginning(of arrival: UInt64, isStart: Bool) -> UInt64? {
@@ -49,7 +48,7 @@ struct SoundTimeline: Sendable {
     return isStart || arrival > end.addingClamped(tolerance) ? beginning : nil
   }
 
-  /// The samples that are missing in front of that.
+  /// The missing samples before that time.
   func missing(before beginning: UInt64) -> Int {
     format.sampleCount(in: .nanoseconds(Int64(clamping: beginning - min(end, beginning))))
   }
@@ -63,7 +62,7 @@ struct SoundTimeline: Sendable {
     return place
   }
 
-  /// Leaves out what is missing up to a time.
+  /// Skips the missing samples up to a time.
   mutating func skip(to time: UInt64) {
     start = max(time, end)
     count = 0
@@ -74,7 +73,7 @@ struct SoundTimeline: Sendable {
   }
 }
 
-/// Where the car had nothing to play although an app's sound went on: its sound came too late.
+/// Times at which the car had nothing to play although an app's sound continued: it came too late.
 ///
 /// An app can make a gap with every message, so those of a second are reported together.
 struct SoundGaps: Sendable {
@@ -82,7 +81,7 @@ struct SoundGaps: Sendable {
   struct Report: Equatable, Sendable {
     /// Gaps since the last report.
     var count: UInt64
-    /// Of all of them, in nanoseconds.
+    /// Their total duration, in nanoseconds.
     var duration: UInt64
     /// Where the last of them ends; nanoseconds.
     var runningTime: UInt64
@@ -90,14 +89,14 @@ struct SoundGaps: Sendable {
 
   private static let shortestInterval: UInt64 = 1_000_000_000
 
-  /// Up to when there was sound; nil before any.
+  /// The end of the sound so far; nil before any.
   private var soundEnd: UInt64?
   private var lastReport: UInt64?
   private var pending: Report?
 
-  /// Sound has got its place.
+  /// Sound has been placed.
   ///
-  /// - Parameter isStart: whether it is the first of an utterance, in front of which there may be anything.
+  /// - Parameter isStart: whether it is the first of an utterance; a gap in front of that does not count.
   /// - Returns: whether there is a gap in front of it.
   mutating func note(_ place: SoundTimeline.Place, isStart: Bool) -> Bool {
     defer { soundEnd = place.time.addingClamped(place.duration) }
@@ -109,7 +108,7 @@ struct SoundGaps: Sendable {
     return true
   }
 
-  /// What is to be reported now.
+  /// The report that is due now.
   mutating func takeReport() -> Report? {
     guard let report = pending else { return nil }
     if let lastReport, report.runningTime < lastReport.addingClamped(Self.shortestInterval) { return nil }

@@ -9,26 +9,26 @@ struct QueuedAccessUnit: Sendable {
   /// In 90 kHz; nil unless it came over RTP.
   var timestamp: UInt32?
   var summary: AccessUnitSummary
-  /// The first of an app's stream.
+  /// It is the first of an app's stream.
   var isStart = false
-  /// Something is missing in front of it.
+  /// Access units are missing before it.
   var isDiscontinuous = false
 }
 
 /// The video of the app on the screen, between the server's thread and the streaming thread.
 ///
-/// A decoder can always go on with what it holds: streams begin with parameter sets and a key frame, and after a gap a
-/// key frame comes first. It is bounded: when it is full, all goes up to the next key frame. What comes at once, as a
-/// film's pictures after a seek, is kept longer than what comes in its time and would only be shown too late.
+/// A decoder can always continue with its contents: streams begin with parameter sets and a key frame, and after a gap
+/// a key frame comes first. It is bounded: when it is full, access units are dropped up to the next key frame. Bursts,
+/// as a film's pictures after a seek, are kept longer than live pictures, which would only be shown too late.
 struct AccessUnitQueue: Sendable {
-  /// Two groups of pictures as long as those that `sdlvideosink` sends again at once.
+  /// Two groups of pictures of the length that `sdlvideosink` sends again at once.
   static let maximumCount = 1200
-  /// What came in its time is at most so many, unless it came within ``longestLiveSpan``.
+  /// The most live access units, unless they came within ``longestLiveSpan``.
   static let maximumLiveCount = 60
   static let longestLiveSpan = Duration.seconds(2)
-  /// Without the access unit that came last.
+  /// Without the last access unit.
   static let maximumByteCount = 8 << 20
-  /// A picture whose end is not certain is not held longer.
+  /// How long a picture is held whose end is not certain.
   static let longestWait = Duration.milliseconds(200)
 
   private enum Need {
@@ -38,7 +38,7 @@ struct AccessUnitQueue: Sendable {
     case start
   }
 
-  /// Frames are access units; `framesIn` is the sum of what became of them and ``count``.
+  /// Frames are access units; `framesIn` is the sum of all other counters and ``count``.
   struct Counters: Equatable, Sendable {
     var framesIn: UInt64 = 0
     var framesOut: UInt64 = 0
@@ -46,7 +46,7 @@ struct AccessUnitQueue: Sendable {
     var bytesIn: UInt64 = 0
     /// Downstream was too slow.
     var droppedFull: UInt64 = 0
-    /// Nothing can be made of them before the next key frame.
+    /// They can't be decoded before the next key frame.
     var droppedWaiting: UInt64 = 0
     /// The element stopped, or was flushed, before they were pushed.
     var droppedDiscarded: UInt64 = 0
@@ -60,7 +60,7 @@ struct AccessUnitQueue: Sendable {
   private var assembler = AccessUnitAssembler()
   private var lastArrival = Duration.zero
 
-  /// - Parameter counters: what was counted before.
+  /// - Parameter counters: the counters of earlier runs.
   init(_ counters: Counters = Counters()) {
     self.counters = counters
   }
@@ -70,30 +70,30 @@ struct AccessUnitQueue: Sendable {
   /// When ``flushPending(now:)`` is due; nil when nothing waits for its end.
   var flushDeadline: Duration? { assembler.hasPendingPicture ? lastArrival + Self.longestWait : nil }
 
-  /// Another stream begins. What is left of the last one is still pushed.
+  /// Another stream begins. The rest of the last one is still pushed.
   mutating func beginStream(ofSameApp isSameApp: Bool, now: Duration) {
     flushPending(now: now)
     if isSameApp { assembler.beginStream() } else { assembler = AccessUnitAssembler() }
     need = .start
   }
 
-  /// Something was left out: what comes next needs a key frame.
+  /// Access units were lost: the next one must be a key frame.
   mutating func noteGap(now: Duration) {
     flushPending(now: now)
     if need == .nothing { need = .keyFrame }
   }
 
-  /// Takes what the app sent: a message of a byte stream, or an access unit with its RTP timestamp.
+  /// Takes an app's message of a byte stream, or an access unit with its RTP timestamp.
   mutating func append(_ bytes: [UInt8], timestamp: UInt32?, now: Duration) {
     counters.bytesIn &+= UInt64(bytes.count)
     lastArrival = now
     guard timestamp == nil else { return enqueue(bytes, timestamp: timestamp, now: now) }
     assembler.append(bytes)
-    // One at a time: those that are dropped take no memory together.
+    // One at a time, so that dropped ones do not add up in memory.
     while let unit = assembler.next() { enqueue(unit, timestamp: nil, now: now) }
   }
 
-  /// Takes what waits for its end as it is.
+  /// Takes the waiting access unit as it is.
   mutating func flushPending(now: Duration) {
     if let unit = assembler.flush() { enqueue(unit, timestamp: nil, now: lastArrival) }
   }
@@ -108,7 +108,7 @@ struct AccessUnitQueue: Sendable {
     return unit
   }
 
-  /// Forgets what has not been pushed.
+  /// Forgets access units that have not been pushed.
   mutating func discard() {
     counters.droppedDiscarded &+= UInt64(units.count)
     units = []
@@ -148,11 +148,11 @@ struct AccessUnitQueue: Sendable {
       || (units.count >= Self.maximumLiveCount && now - first.arrival >= Self.longestLiveSpan)
   }
 
-  /// Drops up to the last key frame that there is; all, if that is the first, or what comes is one itself.
+  /// Drops up to the last key frame in the queue; all, if that is the first one, or the new access unit is a key frame.
   private mutating func makeRoom(for summary: AccessUnitSummary) {
     let last = summary.isKeyFrame ? 0 : units.lastIndex { $0.summary.isKeyFrame } ?? 0
     let dropped = last > 0 ? last : units.count
-    // The beginning of a stream stays one, so that nothing is pushed without its parameter sets.
+    // The start of a stream is kept as such, so that nothing is pushed without its parameter sets.
     let isStartDropped = units[..<dropped].contains(where: \.isStart)
     guard last > 0, !isStartDropped || units[last].summary.startsStream else {
       drop(units.count)
@@ -173,7 +173,7 @@ struct AccessUnitQueue: Sendable {
 }
 
 extension AccessUnitSummary {
-  /// Whether a decoder that knows nothing yet can begin here.
+  /// Whether a new decoder can begin here.
   fileprivate var startsStream: Bool { isKeyFrame && hasSequenceParameterSet && hasPictureParameterSet }
 }
 

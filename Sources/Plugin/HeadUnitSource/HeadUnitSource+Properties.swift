@@ -5,7 +5,7 @@ import SDLMessages
 /// Properties.
 extension HeadUnitSource {
   static let properties: PropertyList<HeadUnitSource> = [
-    // Where it is, and what it is.
+    // Address and identity.
     .address,
     .port,
     .currentPort,
@@ -13,7 +13,7 @@ extension HeadUnitSource {
     .preset,
     .make,
     .model,
-    // What it says of its screen.
+    // Capability of the screen.
     .text(
       "screen-size", \.effectiveScreen, "Screen size",
       "Size of the screen in pixels, WIDTHxHEIGHT with sides of 1 to 10000; a change tells the apps to resize. Without the preset's additional sizes",
@@ -129,7 +129,7 @@ extension HeadUnitSource {
     withHeadUnit { $0.changeVideo($1.video, input) }
   }
 
-  /// Tells apps of a change of the capability, and of nothing else.
+  /// Sends apps this change of the capability only.
   private func update(_ change: (inout VideoStreamingCapability, HeadUnitVideoSettings) -> Void) {
     var update = VideoStreamingCapability()
     change(&update, settings.current.video)

@@ -2,7 +2,7 @@ import GStreamerKit
 import SDLLink
 import SDLWire
 
-/// The work of one `sdlheadunitsrc`: a head unit that pushes the video of the app on the screen. See
+/// The implementation of one `sdlheadunitsrc`: a head unit that pushes the video of the app on the screen. See
 /// ``HeadUnitElement``.
 final class HeadUnitSource: HeadUnitElement {
   // Unowned: the instance frees this object in finalize, after its run has ended.
@@ -18,13 +18,13 @@ final class HeadUnitSource: HeadUnitElement {
   }
 }
 
-/// What GstBaseSrc asks for; without a run there is nothing to push or to touch.
+/// GstBaseSrc's virtual functions; without a run there is nothing to push or to touch.
 extension HeadUnitSource {
   func create(_ buffer: inout UnsafeMutablePointer<GstBuffer>?) -> GstFlowReturn {
     stream?.create(&buffer, of: self) ?? GST_FLOW_FLUSHING
   }
 
-  /// Handles an event from downstream; false if it means nothing here.
+  /// Handles an event from downstream; false if it was not handled.
   func handle(_ event: UnsafeMutablePointer<GstEvent>) -> Bool {
     guard event.pointee.type == GST_EVENT_NAVIGATION else {
       return handleByParent(event)

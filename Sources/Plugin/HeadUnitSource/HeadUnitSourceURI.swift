@@ -1,7 +1,6 @@
 import GStreamerKit
 
-/// Where `sdlheadunitsrc` listens: `sdl+headunit://[ADDRESS][:PORT]`, with the defaults of the properties for what is
-/// missing.
+/// Where `sdlheadunitsrc` listens: `sdl+headunit://[ADDRESS][:PORT]`, with the properties' defaults for missing parts.
 struct HeadUnitSourceURI: Equatable {
   static let scheme = "sdl+headunit"
 

@@ -5,7 +5,7 @@ import SDLLink
 import SDLMessages
 import SDLWire
 
-/// The video of the apps, from the server's thread to the pad, and the touches the other way.
+/// The video of the apps, from the server's thread to the pad, and the touches in the other direction.
 final class HeadUnitVideoStream: HeadUnitStream {
   private struct State: Sendable {
     var video: ReceivedVideo
@@ -17,11 +17,11 @@ final class HeadUnitVideoStream: HeadUnitStream {
     var isTouchable = false
     /// Nil before the beginning and after the end.
     var headUnit: HeadUnit?
-    /// GstNavigation events that were meant for an app.
+    /// GstNavigation events for an app.
     var navigationEvents: UInt64 = 0
     /// OnTouchEvent notifications that were sent.
     var sentTouches: UInt64 = 0
-    /// What the driver has done with buttons, as far as apps were told.
+    /// Button notifications that were sent to apps.
     var sentButtons: UInt64 = 0
     var isFlushing = false
     /// The stream ends when the queue is empty.
@@ -29,14 +29,14 @@ final class HeadUnitVideoStream: HeadUnitStream {
     var isOver = false
   }
 
-  /// What the streaming thread remembers of what it pushed.
+  /// State of the streaming thread about the pushed buffers.
   private struct Output: Sendable {
     var time = StreamTime()
     var order = OutputOrder()
     var presentation = PresentationTime()
-    /// Of the last sequence parameter set that gives one, in nanoseconds.
+    /// The frame duration of the last sequence parameter set that has one, in nanoseconds.
     var frameDuration: UInt64 = 33_333_333
-    /// The last sequence parameter set, which the caps are made from.
+    /// The last sequence parameter set, from which the caps are made.
     var sequenceParameterSet: [UInt8] = []
   }
 
@@ -44,7 +44,7 @@ final class HeadUnitVideoStream: HeadUnitStream {
     case unit(QueuedAccessUnit)
     case end
     case flushing
-    /// The time until which to wait has become another.
+    /// The time until which to wait has changed.
     case again
   }
 
@@ -65,7 +65,7 @@ final class HeadUnitVideoStream: HeadUnitStream {
 
   var app: UInt8? { state.withLock { $0.video.app } }
 
-  /// How late buffers may be, which is what a pipeline's latency is made of.
+  /// How late buffers may be, for the pipeline's latency.
   var latency: Duration { state.withLock { $0.video.usesRTP } ? RTPTime.longestLag : .zero }
 
   /// frames-in = frames-out + every frames-dropped-* + frames-queued.
@@ -109,7 +109,7 @@ extension HeadUnitVideoStream {
     case .videoStopped(let reason): end(reason, of: id, apps, reporter)
     // SDL Core has closed its output, and opens another with the next video.
     case .videoMissed, .videoDataStopped: state.withLock { $0.video.noteGap(from: id, now: now) }
-    // What the app sends while it may not stream is left out.
+    // Video that the app sends without permission is left out.
     case .hmiStatusSent(let status): if !status.allowsVideo { state.withLock { $0.video.noteGap(from: id, now: now) } }
     case .touchSent: state.withLock { $0.sentTouches &+= 1 }
     case .driverInput(.button): state.withLock { $0.sentButtons &+= 1 }
@@ -205,7 +205,7 @@ extension HeadUnitVideoStream {
   }
 }
 
-/// The way of the video from the queue to the pad, on the streaming thread.
+/// The path of the video from the queue to the pad, on the streaming thread.
 extension HeadUnitVideoStream {
   /// Waits for the next access unit.
   func create(
@@ -240,7 +240,7 @@ extension HeadUnitVideoStream {
     return .again
   }
 
-  /// Sets new caps in front of `unit` if its sequence parameter set asks for that; false when downstream refuses them.
+  /// Sets new caps before `unit` if its sequence parameter set has changed; false when downstream refuses them.
   private func updateCaps(for unit: QueuedAccessUnit, of element: HeadUnitSource) -> Bool {
     guard let range = unit.summary.sequenceParameterSet else { return true }
     let bytes = unit.bytes[range]
@@ -262,7 +262,7 @@ extension HeadUnitVideoStream {
     return gst_base_src_set_caps(element.baseSource, caps.pointer) != 0
   }
 
-  /// What is unknown is left out.
+  /// Unknown fields are left out.
   private static func caps(_ parameters: SequenceParameterSet?, checksum: String?) -> Caps {
     let structure = Structure("video/x-h264")
     structure.set("stream-format", "byte-stream")
@@ -276,8 +276,9 @@ extension HeadUnitVideoStream {
         structure.setFraction("framerate", (numerator, denominator))
       }
     }
-    // qtmux goes on in the same file when only the size, the profile or the codec data change, and then describes the
-    // last picture of the former stream by the parameter sets of the new one. Fields that it doesn't know it compares.
+    // qtmux continues in the same file when only the size, the profile or the codec data change, and then describes the
+    // last picture of the former stream with the parameter sets of the new one. It does compare fields that it doesn't
+    // know.
     structure.set("sps-checksum", checksum)
     return Caps(structure)
   }
@@ -313,9 +314,9 @@ extension HeadUnitVideoStream {
   }
 }
 
-/// What is done in the window that shows the video (GstNavigation) goes to the app whose video that is.
+/// Input in the window that shows the video (GstNavigation) goes to the app of that video.
 extension HeadUnitVideoStream {
-  /// False if it means nothing to the app, so that the window offers it to the application.
+  /// False if it is no input for the app, so that the window offers it to the application.
   func navigate(_ event: UnsafeMutablePointer<GstEvent>, pad: UnsafeMutablePointer<GstPad>) -> Bool {
     if let key = WindowKey(event) { return press(key) }
     guard let input = WindowInput(event), let picture = Self.pictureSize(pad) else { return false }
@@ -329,7 +330,7 @@ extension HeadUnitVideoStream {
     }
   }
 
-  /// A key stands for a button that the app has subscribed to, or is not taken.
+  /// A key is handled only if it stands for a button that the app has subscribed to.
   private func press(_ key: WindowKey) -> Bool {
     state.withLock { state in
       guard let app = state.video.app,
@@ -342,7 +343,7 @@ extension HeadUnitVideoStream {
     }
   }
 
-  /// Of what is pushed, and so of what the window shows; nil before anything is.
+  /// The size of the pushed pictures, and so of those in the window; nil before the first.
   private static func pictureSize(_ pad: UnsafeMutablePointer<GstPad>) -> ImageResolution? {
     guard let caps = Caps.current(of: pad), let structure = caps.structure(at: 0),
       let width = structure.integer("width"), let height = structure.integer("height"), width > 0, height > 0
@@ -357,7 +358,7 @@ extension HeadUnitVideoStream {
     if state.touches.interrupt(for: app, now: MonotonicClock.now), let app { askToFetchTouches(for: app, state) }
   }
 
-  /// The server only gets an order here, so that the window never waits for the network.
+  /// The server is only notified here, so that the window never waits for the network.
   private func askToFetchTouches(for app: UInt8, _ state: State) {
     state.headUnit?.server?.control(.app(app)) { [weak self] session, now in
       let touches = self?.state.withLock { $0.touches.fetch(for: app) } ?? []
@@ -380,7 +381,7 @@ private struct WindowKey {
   var button: ButtonName
   var isPress: Bool
 
-  /// Nil for other events, and for keys that stand for none.
+  /// Nil for other events, and for keys without a button.
   init?(_ event: UnsafeMutablePointer<GstEvent>) {
     switch gst_navigation_event_get_type(event) {
     case GST_NAVIGATION_EVENT_KEY_PRESS: isPress = true
@@ -404,7 +405,7 @@ extension ServedApps {
 }
 
 extension WindowInput {
-  /// Nil for what a finger can't do, such as keys, scrolling, and a mouse's other buttons.
+  /// Nil for input that a finger can't make: keys, scrolling, and a mouse's other buttons.
   fileprivate init?(_ event: UnsafeMutablePointer<GstEvent>) {
     var id: guint = 0
     var button: gint = 0

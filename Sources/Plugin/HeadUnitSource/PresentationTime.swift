@@ -1,15 +1,14 @@
 import H264
 
-/// The presentation times of a stream, which may show its pictures in another order than that in which they come.
+/// The presentation times of a stream, whose output order may differ from its decoding order.
 ///
-/// A picture that is shown after all before it is timed by its decoding time, by the depth of the reordering, and by
-/// how many pictures are still to come that are shown before it. One that is shown between others gets the time in the
-/// middle that its order count asks for: so times are always in the order of the pictures, whatever the jitter of their
-/// arrival.
+/// The time of a picture that is shown after all earlier ones comes from its decoding time, the depth of the
+/// reordering, and the number of pictures still to come that are shown before it. A picture between others gets a time
+/// between theirs, by its order count: so times are always in output order, whatever the jitter of the arrival.
 struct PresentationTime: Sendable {
   /// As many as a decoder may hold back (H.264, A.3.1).
   private static let mostReordered = 16
-  /// A time between pictures that is longer is a pause, and says nothing of the rate.
+  /// A longer time between pictures is a pause, which does not affect the rate.
   private static let longestFrameDuration: UInt64 = 1_000_000_000
 
   private struct Shown: Sendable {
@@ -17,14 +16,14 @@ struct PresentationTime: Sendable {
     var time: UInt64
   }
 
-  /// Of the present sequence, in the order in which they are shown; the latest only.
+  /// The latest pictures of the present sequence, in output order.
   private var shown: [Shown] = []
   private var firstCount = 0
-  /// By how much order counts differ from frame to frame: 2, as for fields, unless the stream shows otherwise.
+  /// The difference of order counts from frame to frame: 2, as for fields, unless the stream shows otherwise.
   private var countStep = 2
-  /// How many pictures may come before another and be shown after it, as the stream says or has shown.
+  /// The depth of the reordering, as the stream announces it or has shown.
   private var depth = 0
-  /// Of late, in nanoseconds; nil before two pictures.
+  /// The recent time between pictures, in nanoseconds; nil before two pictures.
   private var measuredDuration: UInt64?
   private var lastDecoding: UInt64?
   private var latest: UInt64?
@@ -32,7 +31,7 @@ struct PresentationTime: Sendable {
   /// Creates the times of a run, in which nothing has been pushed yet.
   init() {}
 
-  /// Another stream begins, with pictures of which nothing is known.
+  /// Another stream begins.
   mutating func beginStream() {
     shown = []
     depth = 0
@@ -43,7 +42,7 @@ struct PresentationTime: Sendable {
   /// The presentation time of the next unit; nil if it is unknown.
   ///
   /// - Parameters:
-  ///   - place: the unit's place in the order in which pictures are shown.
+  ///   - place: the unit's place in output order.
   ///   - decoding: its decoding time, which always grows.
   ///   - frameDuration: as the stream gives it.
   /// - Returns: running time; all are in nanoseconds.
@@ -74,34 +73,34 @@ struct PresentationTime: Sendable {
     }
   }
 
-  /// Shown after all that have come.
+  /// The time of a picture that is shown after all earlier ones.
   ///
-  /// - Parameter pace: the time between pictures as they come now.
+  /// - Parameter pace: the present time between pictures.
   private mutating func next(
     _ count: Int, _ decoding: UInt64, _ duration: UInt64, pace: UInt64, after last: Shown
   ) -> UInt64 {
     let steps = min(max((count - last.count) / countStep, 1), Self.mostReordered)
-    // Those between are still to come, if any may: at once, if the others have come at once.
+    // Pictures in between are still to come, if reordering allows any: at once, if the others have come at once.
     let ahead = UInt64(depth > 0 ? steps - 1 : 0) * (pace <= duration / 2 ? pace : duration)
     let regular = decoding.addingClamped(UInt64(depth) * duration + ahead)
-    // Room for those that are to be shown between them.
+    // Room for pictures that are shown between them.
     let time = note(max(regular, last.time.addingClamped(UInt64(steps) * StreamTime.shortestStep)))
     shown.append(Shown(count: count, time: time))
     if shown.count > 2 * Self.mostReordered { shown.removeFirst() }
     return time
   }
 
-  /// Shown before one that has come, and if it is late, not before it comes.
+  /// The time of a picture that is shown before an earlier one; a late one not before its arrival.
   private mutating func between(_ count: Int, _ decoding: UInt64) -> UInt64? {
     guard let upper = shown.firstIndex(where: { $0.count > count }), upper > 0 else {
-      // It should have come long ago.
+      // It should have come earlier.
       return nil
     }
     depth = max(depth, min(shown.count - upper, Self.mostReordered))
     let (lower, higher) = (shown[upper - 1], shown[upper])
     let share = Double(count - lower.count) / Double(higher.count - lower.count)
     let regular = lower.time.addingClamped(Self.part(share, of: higher.time - lower.time))
-    // Room for those that are to be shown after it.
+    // Room for pictures that are shown after it.
     let steps = min(max((higher.count - count) / countStep, 1), Self.mostReordered)
     let latest = higher.time - min(higher.time, UInt64(steps) * StreamTime.shortestStep)
     let time = min(max(regular, min(decoding, latest)), higher.time)
@@ -121,8 +120,8 @@ struct PresentationTime: Sendable {
     return time
   }
 
-  /// The time between pictures of late, beginning with the one that the stream gives. Pictures that came at once say
-  /// nothing of it, and a single late one little.
+  /// The recent time between pictures, beginning with the stream's own. Bursts do not affect it, and a single late
+  /// picture only a little.
   private mutating func measure(_ step: UInt64?, frameDuration: UInt64) -> UInt64 {
     let duration = measuredDuration ?? frameDuration
     guard let step, step > frameDuration / 2, step < Self.longestFrameDuration else { return duration }

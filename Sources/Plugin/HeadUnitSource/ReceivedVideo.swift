@@ -2,10 +2,10 @@ import H264
 import SDLMessages
 import SDLWire
 
-/// The video of the app that started its service last: it alone is pushed.
+/// The video of the app that started its service last: only this app's video is pushed.
 struct ReceivedVideo: Sendable {
   private var queue: AccessUnitQueue
-  /// Nil before any app has started video, and when it has gone.
+  /// The app; nil before any app has started video, and when it has gone.
   private(set) var app: UInt8?
   /// Other codecs are not pushed.
   private var isH264 = true
@@ -14,7 +14,7 @@ struct ReceivedVideo: Sendable {
   /// RTP timestamp of the access unit that comes next.
   private var timestamp: UInt32?
 
-  /// - Parameter counters: what was counted before.
+  /// - Parameter counters: the former counts.
   init(_ counters: AccessUnitQueue.Counters) {
     queue = AccessUnitQueue(counters)
   }
@@ -39,19 +39,19 @@ struct ReceivedVideo: Sendable {
     if app == self.app { self.timestamp = timestamp }
   }
 
-  /// Takes what an app has sent; false if it is not to be pushed.
+  /// Takes an app's video; false if it is not pushed.
   mutating func append(_ bytes: [UInt8], from app: UInt8, now: Duration) -> Bool {
     guard app == self.app, isH264 else { return false }
     queue.append(bytes, timestamp: timestamp.take(), now: now)
     return true
   }
 
-  /// Something of the app's video is missing: what comes next needs a key frame.
+  /// Some of the app's video is missing: the next access unit must be a key frame.
   mutating func noteGap(from app: UInt8, now: Duration) {
     if app == self.app { queue.noteGap(now: now) }
   }
 
-  /// The app has ended its video service: what waits for its end is complete.
+  /// The app has ended its video service: the waiting access unit is complete.
   mutating func end(by app: UInt8, now: Duration) {
     if app == self.app { queue.flushPending(now: now) }
   }
@@ -61,7 +61,7 @@ struct ReceivedVideo: Sendable {
     if app == self.app { self.app = nil }
   }
 
-  /// Takes what waits for its end as it is.
+  /// Takes the waiting access unit as it is.
   mutating func flushPending(now: Duration) {
     queue.flushPending(now: now)
   }
@@ -69,7 +69,7 @@ struct ReceivedVideo: Sendable {
   /// The next access unit to be pushed.
   mutating func take() -> QueuedAccessUnit? { queue.take() }
 
-  /// Forgets what has not been pushed.
+  /// Forgets access units that have not been pushed.
   mutating func discard() {
     queue.discard()
     app = nil

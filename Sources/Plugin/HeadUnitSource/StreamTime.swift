@@ -1,10 +1,10 @@
 /// Turns the RTP timestamps of a stream (RFC 6184, section 5.1: 90 kHz) into times of arrival without the network's
 /// jitter.
 ///
-/// Times are measured from the access unit that came quickest; one that comes quicker still takes its place. So does
-/// one that lags too far behind: then the clocks differ, or the app has started its timestamps anew. Since every unit
-/// is due within ``longestLag`` before its arrival or becomes the reference itself, the distance to the reference is
-/// bounded by the time that has passed, whatever timestamps an app sends.
+/// Times are measured from the access unit with the shortest delay; one with a shorter delay replaces it. So does one
+/// with too long a delay: then the clocks differ, or the app has restarted its timestamps. Since every unit is due
+/// within ``longestLag`` before its arrival or becomes the reference itself, the distance to the reference is bounded
+/// by the time that has passed, whatever timestamps an app sends.
 struct RTPTime: Sendable {
   /// In timestamp units per second.
   private static let rate = 90_000
@@ -12,11 +12,11 @@ struct RTPTime: Sendable {
   static let longestLag = Duration.milliseconds(40)
 
   private struct Reference {
-    /// When the unit that came quickest arrived.
+    /// The arrival of the unit with the shortest delay.
     var arrival: Duration
     /// Timestamp units from that unit to the last one.
     var distance: Int
-    /// Of the last unit.
+    /// The timestamp of the last unit.
     var timestamp: UInt32
   }
 
@@ -46,8 +46,7 @@ struct RTPTime: Sendable {
 
 /// The decoding times of the buffers that are pushed: running times of arrival that always grow.
 ///
-/// Pictures that arrive at once get times apart, because a muxer would otherwise make samples without a duration of
-/// them.
+/// Pictures that arrive at once get different times, because a muxer would otherwise give samples no duration.
 struct StreamTime: Sendable {
   /// The shortest duration, in nanoseconds; shorter ones vanish in the time scales of recordings.
   static let shortestStep: UInt64 = 1_000_000
@@ -63,10 +62,10 @@ struct StreamTime: Sendable {
   /// The decoding time of a unit.
   ///
   /// - Parameters:
-  ///   - unit: what is pushed next.
-  ///   - now: the present by the clock that measured the unit's arrival.
-  ///   - runningTime: the present as the pipeline's running time, in nanoseconds.
-  ///   - frameDuration: as the stream gives it, in nanoseconds.
+  ///   - unit: the next unit to push.
+  ///   - now: the present time by the clock that measured the unit's arrival.
+  ///   - runningTime: the pipeline's present running time, in nanoseconds.
+  ///   - frameDuration: the stream's own, in nanoseconds.
   /// - Returns: running time in nanoseconds.
   mutating func decodingTime(
     of unit: QueuedAccessUnit, now: Duration, runningTime: UInt64, frameDuration: UInt64

@@ -5,7 +5,7 @@ import SDLMessages
 ///
 /// As with touches (``WindowTouchQueue``), the window never waits for the network. If too many wait, no more go down.
 struct WindowKeyQueue: Sendable {
-  /// Presses that wait, besides the releases of what is down.
+  /// The most presses that wait, besides releases of keys that are down.
   static let maximumWaiting = 256
 
   private struct Key {
@@ -14,15 +14,15 @@ struct WindowKeyQueue: Sendable {
     var press: DriverInput.Press
   }
 
-  /// The apps that the buttons which are down belong to.
+  /// The apps of the buttons that are down.
   private var down: [ButtonName: UInt8] = [:]
   private var waiting: [Key] = []
 
   func isDown(_ button: ButtonName) -> Bool { down[button] != nil }
 
-  /// A key goes down; a repeat of one that is down is none.
+  /// A key goes down; repeats of a key that is down are ignored.
   ///
-  /// - Returns: the app for which the server has to be asked to ``fetch(for:)``; nil for none.
+  /// - Returns: the app for which the server has to ``fetch(for:)``; nil for none.
   mutating func press(_ button: ButtonName, for app: UInt8) -> UInt8? {
     guard down[button] == nil, waiting.count < Self.maximumWaiting else { return nil }
     down[button] = app
@@ -36,14 +36,14 @@ struct WindowKeyQueue: Sendable {
     down.removeValue(forKey: button).flatMap { add(Key(app: $0, button: button, press: .up)) }
   }
 
-  /// Releases what is down.
+  /// Releases keys that are down.
   ///
-  /// - Returns: the apps for which the server has to be asked.
+  /// - Returns: the apps for which the server has to fetch.
   mutating func releaseAll() -> Set<UInt8> {
     Set(ButtonName.allCases.compactMap { release($0) })
   }
 
-  /// Hands over what waits for an app, in its order.
+  /// Returns the waiting keys of an app, in order.
   mutating func fetch(for app: UInt8) -> [DriverInput] {
     let keys = waiting.filter { $0.app == app }
     waiting.removeAll { $0.app == app }

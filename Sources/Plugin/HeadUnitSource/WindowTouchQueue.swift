@@ -1,12 +1,12 @@
 import SDLHeadUnit
 import SDLMessages
 
-/// What fingers do in the window that shows the video, on its way to the server's thread.
+/// Touches in the window that shows the video, on their way to the server's thread.
 ///
 /// The window never waits for the network: touches wait here until the server's thread fetches them. They are bounded:
 /// when too many wait, the fingers are cancelled, and nothing more is taken until all have been fetched.
 struct WindowTouchQueue: Sendable {
-  /// Touches that wait, except for a last cancellation.
+  /// The most touches that wait, except for a last cancellation.
   static let maximumWaiting = 256
 
   /// A touch of a picture.
@@ -23,9 +23,9 @@ struct WindowTouchQueue: Sendable {
   private var waiting: [Touch] = []
   private var isCongested = false
 
-  /// Takes what happened in a window that shows `app`.
+  /// Takes an event of a window that shows `app`.
   ///
-  /// - Returns: whether the server has to be asked to ``fetch(for:)``; nil when the input means nothing to an app.
+  /// - Returns: whether the server has to ``fetch(for:)``; nil when it is no input for an app.
   mutating func receive(
     _ input: WindowInput, for app: UInt8, picture: ImageResolution, now: Duration
   ) -> Bool? {
@@ -40,13 +40,13 @@ struct WindowTouchQueue: Sendable {
     return isAsking
   }
 
-  /// Cancels the fingers that are down; returns whether the server has to be asked to ``fetch(for:)``.
+  /// Cancels the fingers that are down; returns whether the server has to ``fetch(for:)``.
   mutating func interrupt(for app: UInt8?, now: Duration) -> Bool {
     let touches = fingers.interrupt(time: now)
     return app.map { add(touches, for: $0) } ?? false
   }
 
-  /// Hands over what waits for an app, in its order.
+  /// Returns the waiting touches of an app, in order.
   mutating func fetch(for app: UInt8) -> [Touch] {
     let touches = waiting.filter { $0.app == app }
     forget(app)

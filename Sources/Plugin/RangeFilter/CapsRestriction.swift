@@ -4,14 +4,14 @@ import SDLApp
 /// Caps reduced to the sizes that a ``VideoRangeFilter`` supports.
 struct CapsRestriction {
   let filter: VideoRangeFilter
-  /// Whether the caps are those of upstream. They stay one structure each, for the order of what downstream prefers;
-  /// what downstream offers is split, the head unit's sizes first.
+  /// Whether the caps are upstream's. Their structures are not split, so that downstream's order of preference counts;
+  /// downstream's structures are split, the head unit's sizes first.
   let isUpstream: Bool
 
   /// Lists of widths and of heights with more combinations than this are treated as ranges.
   private static let maximumCombinations = 256
 
-  /// What is left of `caps`, in their order.
+  /// The restricted `caps`, in their order.
   func apply(to caps: borrowing Caps) -> Caps {
     var result = Caps()
     for index in 0..<caps.count {
@@ -23,7 +23,7 @@ struct CapsRestriction {
       case .boxes(let boxes):
         for box in boxes {
           guard let narrowed = narrowed(structure, to: box) else { continue }
-          // Leaves out what is there already.
+          // Leaves out structures that are covered already.
           result.merge(narrowed, features: features)
         }
       }
@@ -31,7 +31,7 @@ struct CapsRestriction {
     return result
   }
 
-  /// What is left of the sizes of a structure.
+  /// The restricted sizes of a structure.
   private enum Sizes {
     case all
     case boxes([VideoSizeBox])
@@ -62,7 +62,7 @@ struct CapsRestriction {
     VideoSizeBox(width: size.width...size.width, height: size.height...size.height)
   }
 
-  /// The smallest box around all of them; nil if there are none.
+  /// The smallest box around all sizes; nil if there are none.
   private static func hull(_ boxes: [VideoSizeBox]) -> VideoSizeBox? {
     guard let first = boxes.first else { return nil }
     return boxes.dropFirst().reduce(first) { hull, box in
@@ -86,10 +86,10 @@ struct CapsRestriction {
 }
 
 extension CapsRestriction {
-  /// At most so many reasons are made, of which a warning has ``RangeFilter/maximumReasons``.
+  /// The most reasons; a warning shows ``RangeFilter/maximumReasons`` of them.
   private static let maximumReasons = 1000
 
-  /// Why nothing is left of `caps`, as texts for a warning; empty if something is.
+  /// Why the restricted `caps` are empty, as texts for a warning; empty if they are not.
   func rejectionReasons(for caps: borrowing Caps) -> [String] {
     guard apply(to: caps).isEmpty else { return [] }
     var reasons: [String] = []
@@ -175,7 +175,7 @@ enum CapsSizes {
   /// The one size of a structure; nil if it has none, or more.
   static func size(_ structure: UnsafePointer<GstStructure>) -> VideoSize? { size(StructureView(structure)) }
 
-  /// Those of `sizes` that pictures of `caps` may have.
+  /// The members of `sizes` that `caps` allow.
   static func sizes(in caps: UnsafePointer<GstCaps>, among sizes: [VideoSize]) -> Set<VideoSize> {
     guard gst_caps_is_any(caps) == 0 else { return Set(sizes) }
     var found: Set<VideoSize> = []

@@ -75,7 +75,7 @@ extension RangeChild {
   }
 }
 
-/// The properties of the children `landscape` and `portrait`. In each of them 0 is no bound.
+/// The properties of the children `landscape` and `portrait`. 0 means no bound.
 ///
 /// The types allow any number, so that an invalid one is refused with a reason instead of being clamped by GObject.
 extension RangeChild: PropertyOwner {
@@ -122,13 +122,13 @@ extension RangeChild: PropertyOwner {
 }
 
 extension VideoRange: PropertySettings {
-  /// A bound in pixels as its property has it.
+  /// A bound in pixels as the property's value.
   fileprivate subscript(pixels bound: WritableKeyPath<VideoRange, Int?>) -> Int32 {
     get { Int32(clamping: self[keyPath: bound] ?? 0) }
     set { self[keyPath: bound] = newValue == 0 ? nil : Int(newValue) }
   }
 
-  /// A bound in inches, or of a ratio, as its property has it.
+  /// A bound in inches, or of a ratio, as the property's value.
   fileprivate subscript(number bound: WritableKeyPath<VideoRange, Double?>) -> Double {
     get { self[keyPath: bound] ?? 0 }
     set { self[keyPath: bound] = newValue == 0 ? nil : newValue }

@@ -2,11 +2,11 @@ import GStreamerKit
 import SDLApp
 import Synchronization
 
-/// The work of one `sdlrangefilter`: a GstBaseTransform in passthrough mode that restricts caps to the
-/// sizes that the app supports.
+/// The implementation of one `sdlrangefilter`: a GstBaseTransform in passthrough mode that restricts caps to the sizes
+/// that the app supports.
 ///
 /// A capsfilter can't do this: orientation and ratio can't be expressed in caps, and only the head unit knows its
-/// diagonal and the size on its screen, which the ratio is of. So the filter asks for those downstream
+/// diagonal and the size on its screen, which determines the ratio. So the filter queries them downstream
 /// (``CapabilityQuery``).
 ///
 /// Locks, outermost first: the pad's stream lock (taken by GStreamer) → the run's → a child's settings. None of ours is
@@ -28,7 +28,7 @@ final class RangeFilter: GStreamerElement {
   var gstElement: UnsafeMutablePointer<GstElement> { transform.cast() }
   var sourcePad: UnsafeMutablePointer<GstPad> { cgst_base_transform_src_pad(transform) }
 
-  /// What the app supports, as the children's properties are now.
+  /// The app's ranges, from the children's properties.
   var ranges: VideoRanges {
     VideoRanges(landscape: children[0].settings.current, portrait: children[1].settings.current)
   }
@@ -49,16 +49,16 @@ final class RangeFilter: GStreamerElement {
     currentRun.withLock { $0 = nil }
   }
 
-  /// A child's property was set: upstream is asked to negotiate by the new ranges, and the sink to choose again.
-  /// Buffers of caps that were chosen before pass until the new ones come.
+  /// A child's property was set: upstream is asked to negotiate with the new ranges, and the sink to choose again.
+  /// Buffers of the former caps pass until the new ones come.
   func rangesChanged() {
     guard let run, run.updateRanges({ self.ranges }) else { return }
     gst_base_transform_reconfigure_sink(transform)
     notifyDownstream(run)
   }
 
-  /// Sends the event of ``RangesQuery`` from another thread, because an event may have to wait where a pad is blocked,
-  /// and the thread that changes a property may be the one to unblock it.
+  /// Sends the event of ``RangesQuery`` from another thread, because an event may have to wait at a blocked pad, which
+  /// perhaps only the thread that changes a property can unblock.
   private func notifyDownstream(_ run: RangeFilterRun) {
     guard run.beginNotification() else { return }
     gst_element_call_async(
@@ -83,7 +83,7 @@ final class RangeFilter: GStreamerElement {
 
 /// Negotiation: caps in, fewer caps out, in the same order.
 extension RangeFilter {
-  /// The filter to answer a query by. The head unit's displays are asked for only if they matter.
+  /// The filter for the answer to a query. The head unit's displays are queried only if they matter.
   private func makeFilter() -> VideoRangeFilter {
     let ranges = self.ranges
     let filter = VideoRangeFilter(ranges: ranges, headUnit: ranges.isUnlimited ? .absent : queryHeadUnit())
@@ -93,7 +93,7 @@ extension RangeFilter {
 
   private func queryHeadUnit() -> VideoRangeFilter.HeadUnit {
     let headUnit = CapabilityQuery.ask(sourcePad)
-    // While the pipeline is being put together an SDL sink may still be linked.
+    // While the pipeline is being built, an SDL sink may still be linked.
     return headUnit == .absent && run == nil ? .unknown : headUnit
   }
 
@@ -101,7 +101,7 @@ extension RangeFilter {
   ///
   /// - Parameters:
   ///   - direction: of the pad that has `caps`.
-  ///   - limit: caps that the answer must be within, in whose order it is.
+  ///   - limit: caps that limit the answer, in their order.
   func transformCaps(_ direction: GstPadDirection, _ caps: borrowing Caps, limit: borrowing Caps?) -> Caps {
     let filter = makeFilter()
     let isInFlight =
@@ -118,13 +118,13 @@ extension RangeFilter {
   private func restricted(_ caps: borrowing Caps, _ filter: VideoRangeFilter, _ direction: GstPadDirection) -> Caps {
     guard !filter.ranges.isUnlimited, !filter.supportsNone else { return caps.shared() }
     var restricted = CapsRestriction(filter: filter, isUpstream: direction == GST_PAD_SINK).apply(to: caps)
-    // What the app supports is preferred, even if everything passes.
+    // Supported sizes are preferred, even if everything passes.
     if filter.acceptsEverything { restricted.merge(caps.shared()) }
     return restricted
   }
 
   /// GstBaseTransform's `accept_caps`. The core calls this before a CAPS event, so a refusal is explained here; a pad
-  /// probe for the event would cost something for every buffer.
+  /// probe for the event would cost time for every buffer.
   func acceptCaps(_ direction: GstPadDirection, _ caps: borrowing Caps) -> Bool {
     guard caps.isSubset(of: Caps.template(of: sourcePad)) else { return false }
     guard transformCaps(direction, caps, limit: nil).isEmpty else { return true }
@@ -162,7 +162,7 @@ extension RangeFilter {
     gst_query_parse_caps(query, &limit)
     guard let result, gst_caps_is_empty(result) != 0 else { return }
     let restriction = CapsRestriction(filter: filter, isUpstream: false)
-    // Nothing is left of the caps of the asking element, or of those of the element that answers.
+    // The restricted caps of the asking or of the answering element are empty.
     var reasons = limit.map { restriction.rejectionReasons(for: Caps(retaining: $0)) } ?? []
     if reasons.isEmpty, direction == GST_PAD_SINK, let downstream = Caps.peerQuery(sourcePad) {
       reasons = restriction.rejectionReasons(for: downstream)
@@ -170,7 +170,7 @@ extension RangeFilter {
     warnOfRejection(reasons)
   }
 
-  /// A warning has at most so many reasons.
+  /// The most reasons in a warning.
   static let maximumReasons = 100
 
   /// Warns, once for each filter, that nothing passes; `reasons` is empty if the ranges are not the cause.
@@ -178,7 +178,7 @@ extension RangeFilter {
     guard !reasons.isEmpty else { return }
     let text =
       "Nothing is left that the app supports. " + reasons.prefix(Self.maximumReasons).joined(separator: "; ") + "."
-    // While pads are being linked nothing has gone wrong yet.
+    // While pads are being linked, this is no fault.
     guard let run else { return log(GST_LEVEL_INFO, text) }
     if run.isNew(text) { warn(.stream(GST_STREAM_ERROR_FORMAT, text)) }
   }
@@ -197,11 +197,11 @@ extension RangeFilter {
     } initInstance: { instance, _ in
       let filter = RangeFilter(RangeFilterType.parent(of: instance))
       RangeFilterType.attach(filter, to: instance)
-      // In passthrough mode the base class costs what it costs in a capsfilter: some 0.1 µs per buffer more than a
-      // chain function that only pushes.
+      // In passthrough mode the base class costs the same as in a capsfilter: some 0.1 µs per buffer more than a chain
+      // function that only pushes.
       gst_base_transform_set_passthrough(filter.transform, 1)
       gst_base_transform_set_gap_aware(filter.transform, 1)
-      // As capsfilter: what downstream prefers counts, not what flows now.
+      // As in capsfilter: downstream's preference counts, not the present caps.
       gst_base_transform_set_prefer_passthrough(filter.transform, 0)
     }
     var childProxy = GInterfaceInfo()
@@ -220,7 +220,7 @@ extension RangeFilter {
     return type
   }()
 
-  /// What has a size and may come to a head unit, wherever its memory is.
+  /// Formats for head units that have a size, in any memory.
   private static let caps = "video/x-raw(ANY); video/x-h264"
 
   private static func install(on filterClass: UnsafeMutableRawPointer?) {
@@ -289,8 +289,8 @@ extension RangeFilter {
   }
 }
 
-/// What one run of the filter remembers, from READY→PAUSED to PAUSED→READY. Each run has an object of its own, so that
-/// whatever is still under way when the element stops can't change the next run.
+/// The state of one run of the filter, from READY→PAUSED to PAUSED→READY. Each run has an object of its own, so that
+/// late callbacks of one can't change the next.
 final class RangeFilterRun: Sendable {
   private struct State {
     var history = VideoRangeFilterHistory()
@@ -306,7 +306,7 @@ final class RangeFilterRun: Sendable {
     state = Mutex(State(ranges: ranges))
   }
 
-  /// By which the last query was answered; nil before the first.
+  /// The filter that answered the last query; nil before the first.
   var filter: VideoRangeFilter? { state.withLock { $0.history.current } }
 
   /// Queries are answered by `filter` from now on.

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Something that has happened on any thread, for another one to take notice of.
+/// A flag that any thread can raise for another one.
 final class AtomicFlag: Sendable {
   private let isRaised = Atomic(false)
 

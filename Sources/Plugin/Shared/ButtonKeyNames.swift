@@ -1,6 +1,6 @@
 import SDLMessages
 
-/// The keys that the car's buttons stand for, by X's names (`XKeysymToString`), as video sinks with a window send them.
+/// The keys of the car's buttons, by X's names (`XKeysymToString`), as video sinks with a window send them.
 extension ButtonName {
   /// The key that stands for the button by default.
   var keyName: String {

@@ -1,7 +1,7 @@
 import GStreamerKit
 import SDLApp
 
-/// The query that asks, from anywhere upstream, what the head unit can show: a custom query whose structure is called
+/// The query for the head unit's displays, from anywhere upstream: a custom query whose structure is named
 /// `application/x-sdl-video-capabilities`. It is not serialized and never blocks.
 ///
 /// `sdlvideosink` answers it. As long as the head unit has not reported its capability, the answer is empty; then its
@@ -10,18 +10,18 @@ import SDLApp
 ///
 /// - `width`, `height`: size of the pictures to send, in pixels (gint);
 /// - `display-width`, `display-height`: size on the head unit's screen (gint);
-/// - `scale`: by which the head unit enlarges the pictures, 1…10 (gdouble);
-/// - `haptics`: whether it wants to know what can be touched (gboolean);
+/// - `scale`: the factor by which the head unit enlarges the pictures, 1…10 (gdouble);
+/// - `haptics`: whether it wants touchable rectangles (gboolean);
 /// - `diagonal`, in inches, and `pixels-per-inch` (gdouble), `preferred-fps` (gint): if the head unit has reported
 ///   them.
 ///
-/// The array is empty when the head unit accepts any size. A `sdlrangefilter` in between removes what it does not
-/// support, unless nothing would be left.
+/// The array is empty when the head unit accepts any size. An `sdlrangefilter` in between removes displays that it does
+/// not support, unless none would be left.
 enum CapabilityQuery {
   private static let name = "application/x-sdl-video-capabilities"
   private static let field = "capabilities"
 
-  /// Asks downstream of `pad`, a source pad. Call without locks.
+  /// Sends the query downstream from `pad`, a source pad. Call without locks.
   static func ask(_ pad: UnsafeMutablePointer<GstPad>) -> VideoRangeFilter.HeadUnit {
     guard let query = Query(custom: Structure(name)), query.askPeer(of: pad), let answer = query.structure else {
       return .absent
@@ -59,7 +59,7 @@ extension UnsafeMutablePointer<GstQuery> {
 /// Displays as the structures of custom queries: `application/x-sdl-video-capability`, see ``CapabilityQuery``.
 enum DisplayStructure {
   private static let name = "application/x-sdl-video-capability"
-  /// Further entries of an array are not read.
+  /// The most entries of an array that are read.
   static let maximumEntryCount = 256
 
   /// The structure of a display; nil if it has no size that can be encoded.
@@ -94,7 +94,7 @@ enum DisplayStructure {
       frameRate: structure.integer("preferred-fps").map(Int.init))
     display.takesHapticData = structure.boolean("haptics") ?? false
     guard let usual = display.streamSize else { return nil }
-    // The head unit may have acknowledged another size than it was asked for.
+    // The head unit may have acknowledged another size than the requested one.
     let stated = VideoSize(
       structure.integer("width").map(Int.init) ?? usual.width,
       structure.integer("height").map(Int.init) ?? usual.height)

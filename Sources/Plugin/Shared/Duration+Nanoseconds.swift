@@ -1,5 +1,5 @@
 extension Duration {
-  /// As GStreamer counts time; durations beyond 292 years are cut.
+  /// In nanoseconds, as GStreamer's times; clamped at 292 years.
   var nanoseconds: Int {
     let (seconds, attoseconds) = components
     let (product, isProductCut) = Int(clamping: seconds).multipliedReportingOverflow(by: 1_000_000_000)
@@ -7,7 +7,7 @@ extension Duration {
     return isProductCut || isSumCut ? (seconds < 0 ? .min : .max) : sum
   }
 
-  /// For people, such as "0.5".
+  /// For users, such as "0.5".
   var inSeconds: String {
     let tenths = nanoseconds / 100_000_000 + (nanoseconds % 100_000_000 >= 50_000_000 ? 1 : 0)
     return "\(tenths / 10).\(tenths % 10)"

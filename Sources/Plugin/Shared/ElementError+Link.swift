@@ -3,7 +3,7 @@ import SDLApp
 import SDLAppLink
 import SDLLink
 
-/// The one place that turns what went wrong below into GStreamer's domains and codes.
+/// Converts errors of the lower layers to GStreamer's domains and codes.
 extension ElementError {
   /// `wasStreaming`: see below.
   init(_ failure: ConnectionFailure, wasStreaming: Bool) {
@@ -13,7 +13,7 @@ extension ElementError {
     }
   }
 
-  /// `wasStreaming`: a connection that breaks before is one that could not be opened.
+  /// `wasStreaming`: a connection that breaks before it has streamed counts as one that could not be opened.
   init(_ failure: AppSessionFailure, wasStreaming: Bool) {
     let text = failure.description
     let code: GstResourceError =
@@ -50,7 +50,7 @@ extension ElementError {
     self = .resource(code, text.prefix(1).uppercased() + text.dropFirst() + "." + Self.advice(error))
   }
 
-  /// What keeps a transport other than TCP from connections.
+  /// Why a transport other than TCP has no connections.
   init(_ failure: TransportFailure) {
     let code: GstResourceError =
       switch failure.kind {

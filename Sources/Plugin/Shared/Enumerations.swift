@@ -18,7 +18,7 @@ extension HMILevel: ObjectEnumeration {
   }
 }
 
-/// Whether an app is heard, as a GObject enumeration.
+/// Whether an app is audible, as a GObject enumeration.
 extension AudioStreamingState: ObjectEnumeration {
   public static let objectType = EnumerationType<AudioStreamingState>("GstSdlAudioStreamingState")
 

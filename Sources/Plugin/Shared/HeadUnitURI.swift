@@ -2,7 +2,7 @@ import Bluetooth
 import GStreamerKit
 import SDLHeadUnit
 
-/// Where a head unit is: `sdl://HOST[:PORT]` over TCP, `sdl+bluetooth:[ADDRESS]` wherever the car is that connects over
+/// The address of a head unit: `sdl://HOST[:PORT]` over TCP, `sdl+bluetooth:[ADDRESS]` for a car that connects over
 /// Bluetooth, `sdl+builtin:PRESET` in this process, or `sdl+fd:NUMBER` at the other end of a connected descriptor.
 enum HeadUnitURI: Equatable {
   case tcp(host: String, port: UInt16)
@@ -87,21 +87,21 @@ enum HeadUnitURI: Equatable {
   }
 }
 
-/// What stands between the slashes of a URI (RFC 3986, 3.2), as it is written.
+/// The authority of a URI (RFC 3986, 3.2), as it is written.
 struct URIAuthority {
   let text: Substring
   /// From the path on.
   let rest: Substring
 
-  /// - Parameter scheme: which two slashes follow.
+  /// - Parameter scheme: followed by two slashes.
   init(of uri: String, scheme: String) {
     let authority = uri.dropFirst(scheme.count + "://".count)
     text = authority.prefix { $0 != "/" && $0 != "?" && $0 != "#" }
     rest = authority.dropFirst(text.count)
   }
 
-  /// The port, or `other` if there is none; nil if it is no port. As written, because GStreamer takes any digits and
-  /// has no difference between none and 0.
+  /// The port, or `other` if there is none; nil if it is no port. As written, because GStreamer accepts any digits and
+  /// does not distinguish a missing port from 0.
   func port(or other: UInt16) -> UInt16? {
     guard let colon = text.lastIndex(of: ":"), !text[colon...].contains("]") else { return other }
     return UInt16(text[text.index(after: colon)...])

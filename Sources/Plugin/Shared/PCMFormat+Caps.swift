@@ -1,9 +1,9 @@
 import GStreamerKit
 import SDLMessages
 
-/// The sound of SDL as caps: `audio/x-raw`, one channel, interleaved.
+/// SDL's audio formats as caps: `audio/x-raw`, one channel, interleaved.
 extension PCMFormat {
-  /// The format that `audio/x-raw` describes; nil for one that SDL does not know.
+  /// The format of `audio/x-raw` caps; nil for one that SDL does not have.
   init?(_ structure: StructureView) {
     guard structure.hasName("audio/x-raw"), structure.integer("channels") == 1,
       structure.string("layout") ?? "interleaved" == "interleaved",
@@ -13,7 +13,7 @@ extension PCMFormat {
     self.init(samplingRate: rate, sampleSize: size)
   }
 
-  /// GStreamer's name for the samples.
+  /// GStreamer's name of the sample format.
   var formatName: String { sampleSize.formatName }
 
   var caps: Caps {

@@ -8,7 +8,7 @@ struct ProtocolLog: MessageTrace {
 
   private let name: String
 
-  /// For the lines of an element, whose name is in them.
+  /// A log of an element, whose name is in the lines.
   init(_ element: UnsafeMutablePointer<GstElement>) {
     guard let name = gst_object_get_name(element.cast()) else {
       self.name = ""
@@ -20,7 +20,7 @@ struct ProtocolLog: MessageTrace {
 
   var isEnabled: Bool { Self.category.isEnabled(GST_LEVEL_DEBUG) }
 
-  /// Something about the connection that is no message: `GST_DEBUG=sdlprotocol:4` shows it.
+  /// A line about the connection that is no message: `GST_DEBUG=sdlprotocol:4` shows it.
   func note(_ line: String) {
     Self.category.log(GST_LEVEL_INFO, nil, "\(name): \(line.printable())")
   }

@@ -1,12 +1,12 @@
 import GStreamerKit
 import SDLApp
 
-/// The query by which `sdlvideosink` asks upstream which of the head unit's displays the app supports: a custom query
-/// whose structure is called `application/x-sdl-video-ranges`. It is not serialized and never blocks.
+/// The query with which `sdlvideosink` asks upstream which of the head unit's displays the app supports: a custom query
+/// whose structure is named `application/x-sdl-video-ranges`. It is not serialized and never blocks.
 ///
-/// Its field `displays` is a GstValueArray of structures as ``CapabilityQuery`` has them. Every `sdlrangefilter` on the
-/// way adds to the field `rejections`, a GstValueArray of structures `application/x-sdl-video-rejection`, those that it
-/// does not support, with
+/// Its field `displays` is a GstValueArray of the structures of ``CapabilityQuery``. Every `sdlrangefilter` on the way
+/// adds the displays that it does not support to the field `rejections`, a GstValueArray of structures
+/// `application/x-sdl-video-rejection`, with
 ///
 /// - `index`: place in `displays`, from 0 (gint);
 /// - `reason`: the first condition that is not met, with both numbers, as text (gchararray);
@@ -18,7 +18,7 @@ enum RangesQuery {
   private static let name = "application/x-sdl-video-ranges"
   private static let rejectionName = "application/x-sdl-video-rejection"
 
-  /// Asks upstream of `pad`, a sink pad. Returns why displays are rejected, by their index.
+  /// Sends the query upstream from `pad`, a sink pad. Returns why displays are rejected, by their index.
   static func ask(_ pad: UnsafeMutablePointer<GstPad>, _ displays: [VideoDisplay]) -> [Int: String] {
     // Otherwise the indices would not match.
     guard (1...DisplayStructure.maximumEntryCount).contains(displays.count),

@@ -1,12 +1,13 @@
 import GStreamerKit
 import SDLApp
 
-/// The event by which `sdlvideosink` tells upstream what becomes of pictures: a custom upstream event whose structure
-/// is called `application/x-sdl-stream-state`. It comes at each change, between two pictures or while one is made.
+/// The event with which `sdlvideosink` tells upstream whether pictures are shown: a custom upstream event whose
+/// structure is named `application/x-sdl-stream-state`. It comes at each change, between two pictures or while one is
+/// made.
 ///
-/// Its field `streaming` says whether the driver can see what is sent (gboolean). While that is false pictures are
-/// dropped, so that a source need not make them as often; some must still come, since the sink needs one for preroll,
-/// and for a size that it asks for.
+/// Its field `streaming` says whether the driver can see the pictures (gboolean). While that is false, pictures are
+/// dropped, so a source need not make them as often. Some must still come, since the sink needs one for preroll, and
+/// one in each size that it requests.
 enum StreamStateEvent {
   private static let name = "application/x-sdl-stream-state"
 

@@ -2,24 +2,24 @@ import GStreamerKit
 import Glibc
 import TLSEngine
 
-/// The properties that name certificates and keys, of either end.
+/// The properties for certificates and keys, of either end.
 struct TLSSettings: Equatable, Sendable {
   var role: TLSContext.Role
-  /// Of a client.
+  /// The TLS version of a client.
   var variant = TLSContext.Variant.tls
-  /// In this and the following ones: path of a PEM file, or PEM itself; nil when not set.
+  /// Here and below: path of a PEM file, or PEM itself; nil when not set.
   var certificate: String?
   var privateKey: String?
   var authorities: String?
-  /// Is never read back, logged or part of an error.
+  /// Never read back, logged, or part of an error.
   var passphrase = Secret()
 
-  /// Nothing but the role.
+  /// Only the role.
   init(role: TLSContext.Role) {
     self.role = role
   }
 
-  /// A text that descriptions and dumps do not show.
+  /// A text that is not shown in descriptions and dumps.
   struct Secret: Equatable, Sendable, CustomStringConvertible, CustomReflectable {
     var text: String?
 
@@ -36,9 +36,9 @@ struct TLSSettings: Equatable, Sendable {
     return sources
   }
 
-  /// Loads what is set.
+  /// Loads the credentials that are set.
   ///
-  /// - Throws: what can't be used, with the name of the file.
+  /// - Throws: the error, with the name of the file.
   func context() throws(ElementError) -> TLSContext {
     do throws(TLSError) {
       return try TLSContext(role: role, variant: variant, credentials: TLSCredentials(sources))
@@ -47,7 +47,7 @@ struct TLSSettings: Equatable, Sendable {
     }
   }
 
-  /// The same for an app, whose certificate must be valid now, and that of this app.
+  /// The same for an app, whose certificate must be valid now, and be issued for this app.
   func context(appID: String) throws(ElementError) -> TLSContext {
     guard certificate != nil else {
       throw .resource(

@@ -1,7 +1,7 @@
 import GStreamerKit
 import SDLMessages
 
-/// What the user asked for of the car's buttons.
+/// The user's settings for the car's buttons.
 struct KeySettings: Equatable, Sendable {
   var use = KeyUse.auto
   var map = KeyMap()
@@ -24,11 +24,11 @@ extension KeyUse: ObjectEnumeration {
   }
 }
 
-/// The property `key-map`: the keys that buttons stand for instead of those of the table.
+/// The property `key-map`: keys for buttons, instead of those in the table.
 struct KeyMap: Equatable, Sendable {
   private var names: [ButtonName: String] = [:]
 
-  /// That of the table.
+  /// The keys of the table.
   init() {}
 
   /// Reads a structure whose fields are named like buttons. Nil is the table.
@@ -45,13 +45,13 @@ struct KeyMap: Equatable, Sendable {
     }
   }
 
-  /// Nil for a button that is to be no key.
+  /// Nil for a button without a key.
   func keyName(of button: ButtonName) -> String? {
     let name = names[button] ?? button.keyName
     return name.isEmpty ? nil : name
   }
 
-  /// As it is read; nil for the table.
+  /// The value of the property; nil for the table.
   var structure: Structure? {
     guard !names.isEmpty else { return nil }
     let structure = Structure("keys")

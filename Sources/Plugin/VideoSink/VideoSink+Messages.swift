@@ -26,7 +26,7 @@ extension VideoSink {
     postElementMessage(message)
   }
 
-  /// `sdl-bitrate`: what is aimed at has changed noticeably.
+  /// `sdl-bitrate`: the targets have changed noticeably.
   func postBitrate(_ report: LinkReport) {
     let message = Structure("sdl-bitrate")
     message.set("bitrate", UInt64(clamping: report.bitrate))
@@ -37,7 +37,7 @@ extension VideoSink {
     postElementMessage(message)
   }
 
-  /// `sdl-resized`: the first frame of another size than before is on its way.
+  /// `sdl-resized`: the first frame of a new size is on its way.
   func postResized(_ resize: VideoResize.Completed) {
     let message = Structure("sdl-resized")
     Self.fill(message, from: resize.former, to: resize.present)
@@ -61,7 +61,7 @@ extension VideoSink {
     message.set("height", Int32(clamping: present.height))
   }
 
-  /// `sdl-gesture`: what fingers on the screen mean.
+  /// `sdl-gesture`: a gesture on the screen.
   func postGesture(_ gesture: Gesture) {
     let message = Structure("sdl-gesture")
     func set(_ type: String, _ position: TouchPosition, in message: borrowing Structure) {

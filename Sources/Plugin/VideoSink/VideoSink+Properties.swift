@@ -6,7 +6,7 @@ extension VideoSink {
   typealias Settings = VideoSinkSettings
 
   static let properties = PropertyList<VideoSink>(
-    // The app and its head unit, and what is encrypted.
+    // The app, its head unit, and encryption.
     Property.app + Property.encryption,
     .rpcNotifications,
     .policyUpdates,
@@ -204,7 +204,7 @@ extension VideoSink {
       """,
       get: { $0.statistics() }))
 
-  /// Sets the URI for GstURIHandler, which refuses at once what is no URI of a head unit.
+  /// Sets the URI for GstURIHandler, which immediately refuses other URIs.
   func takeURI(_ uri: String, _ error: UnsafeMutablePointer<UnsafeMutablePointer<GError>?>?) -> Bool {
     guard !isRunningOrStarting else {
       return URIHandler.refuse(GST_URI_ERROR_BAD_STATE, "the uri can only be set in NULL or READY", error)

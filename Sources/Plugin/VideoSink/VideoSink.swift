@@ -5,11 +5,11 @@ import Synchronization
 import Synchronization
 import X264Encoder
 
-/// The work behind one `sdlvideosink`: a GstBaseSink that encodes raw video, or takes H.264 as it is, and sends it to a
-/// head unit.
+/// The implementation of one `sdlvideosink`: a GstBaseSink that encodes raw video, or takes H.264 as it is, and sends
+/// it to a head unit.
 ///
-/// It keeps what lives as long as the element (settings, counters) and what lives as long as a state: the app from
-/// NULL→READY on, the stream from READY→PAUSED on.
+/// It owns the objects that live as long as the element (settings, counters), or as a state: the app from NULL→READY
+/// on, the stream from READY→PAUSED on.
 ///
 /// It derives from GstBaseSink and not from GstVideoSink, which is made for raw video: that drops late frames, but
 /// frames of H.264, which depend on each other, must not be dropped.
@@ -22,11 +22,11 @@ final class VideoSink: AppElement {
   nonisolated(unsafe) let baseSink: UnsafeMutablePointer<GstBaseSink>
 
   let settings = ElementSettings(VideoSinkSettings())
-  /// Of ``state`` and of the negotiation of each stream, so that a frame is decided on and counted in one moment.
+  /// The lock of ``state`` and of the negotiation of each stream, so that a frame is decided on and counted at once.
   let lock = MonitorLock()
   let state: Monitor<FrameState>
   let runs = SinkRuns<VideoStream>()
-  /// The application knows that the head unit's policy gives the app no touches.
+  /// The application has been warned that the head unit's policy gives the app no touches.
   let hasWarnedOfTouches = Atomic(false)
   let time: TimeSource
   // Both with the pad's stream lock.
@@ -46,7 +46,7 @@ final class VideoSink: AppElement {
   var service: StreamService { .video }
 
   func countApp(_ change: (inout AppCounters) -> Void) {
-    // A registration begins the counters of a session, of which late frames from before it are none.
+    // A registration starts the counters of a session, which do not include late frames from before it.
     countLateFrames()
     count { change(&$0.app) }
   }
@@ -61,15 +61,15 @@ final class VideoSink: AppElement {
 
   var counters: VideoSinkCounters { state.withLock { $0.counters } }
 
-  /// What differs from GstBaseSink's defaults: raw pictures that are late are dropped before they cost an encoding, and
-  /// no time is set aside for processing, because a frame is encoded after the wait for its time.
+  /// Differences from GstBaseSink's defaults: late raw pictures are dropped before they are encoded, and no time is
+  /// reserved for processing, because a frame is encoded after the wait for its time.
   private func configureBaseSink() {
     gst_base_sink_set_processing_deadline(baseSink, 0)
     gst_base_sink_set_qos_enabled(baseSink, 1)
     gst_base_sink_set_max_lateness(baseSink, LatenessLimit.raw)
   }
 
-  /// What encodes raw pictures; nil if there is nothing.
+  /// The encoder of raw pictures; nil if there is none.
   var encoderChoice: EncoderChoice? { settings.withLock { $0.encoder }.choice }
 
   func checkBeforeStart(_ settings: VideoSinkSettings) throws(ElementError) {
@@ -104,9 +104,9 @@ extension VideoSink {
   }
 }
 
-/// What upstream and application hear.
+/// Reports to upstream and the application.
 extension VideoSink {
-  /// Asks upstream for a key frame. Without locks; what upstream makes of it may come back on this thread.
+  /// Asks upstream for a key frame. Without locks; upstream's reaction may come on this thread.
   func requestKeyFrame() {
     count { $0.keyFramesForced &+= 1 }
     log(GST_LEVEL_INFO, "asking upstream for a key frame")
@@ -153,8 +153,8 @@ extension VideoSink {
 
 /// Events that the application sends.
 extension VideoSink {
-  /// An application asks for a key frame with an event that it sends to the sink. Raw video is encoded here, so it ends
-  /// here; for H.264 it goes on upstream, to the encoder.
+  /// An application asks for a key frame with an event that it sends to the sink. For raw video, which is encoded here,
+  /// it ends here; for H.264 it continues upstream, to the encoder.
   func sendEvent(_ event: UnsafeMutablePointer<GstEvent>) -> Bool {
     let isKeyFrameRequest =
       event.pointee.type == GST_EVENT_CUSTOM_UPSTREAM && gst_video_event_is_force_key_unit(event) != 0
@@ -167,13 +167,13 @@ extension VideoSink {
   }
 }
 
-/// How late a frame may be. A late raw picture is better dropped; H.264 would be damaged by that, whatever the
-/// application has set for raw.
+/// How late a frame may be. A late raw picture is better dropped; H.264 would be damaged by that, so the application's
+/// value does not apply to it.
 struct LatenessLimit {
   /// In nanoseconds.
   static let raw = 100_000_000
 
-  /// What the application has set for raw video, while H.264 does without.
+  /// The application's values for raw video, while H.264 does not use them.
   private var saved: (maximum: Int, isQoSEnabled: gboolean)?
 
   /// Frames come as H.264 or as raw video from now on.
@@ -184,7 +184,7 @@ struct LatenessLimit {
     gst_base_sink_set_qos_enabled(sink, 0)
   }
 
-  /// Gives the application's values back.
+  /// Restores the application's values.
   mutating func restore(_ sink: UnsafeMutablePointer<GstBaseSink>) {
     guard let saved = saved.take() else { return }
     gst_base_sink_set_max_lateness(sink, saved.maximum)
@@ -245,7 +245,7 @@ extension VideoSink {
   }()
 }
 
-/// What GstBaseSink asks for; without a stream nothing is shown.
+/// GstBaseSink's virtual functions; without a stream they do nothing.
 extension VideoSink {
   func rejectionReason(of caps: UnsafeMutablePointer<GstCaps>) -> ElementError? { InputCaps.rejectionReason(of: caps) }
 
@@ -259,8 +259,7 @@ extension VideoSink {
     stream.map { $0.renderer.wait(for: event, $0) } ?? GST_FLOW_FLUSHING
   }
 
-  /// The base class waits for the decoding time, if there is one, since a decoder has to have pictures in time that
-  /// others depend on.
+  /// The base class waits for the decoding time, if there is one, since a decoder needs reference pictures in time.
   func getTimes(of buffer: UnsafeMutablePointer<GstBuffer>, _ start: inout GstClockTime, _ end: inout GstClockTime) {
     let (time, duration) = (buffer.pointee.pts, buffer.pointee.duration)
     guard syncsByPresentation, time != .max else { return getParentTimes(of: buffer, &start, &end) }

@@ -2,7 +2,7 @@ import GStreamerKit
 import SDLApp
 import X264Encoder
 
-/// What has become of the frames. Every frame that came in is in exactly one place, so that
+/// Counters of frames. Every frame that came in is in exactly one counter, so that
 /// `framesIn == framesSent + framesUnchanged + all of dropped + framesQueued` holds at any moment.
 struct VideoSinkCounters {
   private(set) var framesIn: UInt64 = 0
@@ -16,12 +16,12 @@ struct VideoSinkCounters {
   /// Without SDL headers.
   private(set) var videoBytesSent: UInt64 = 0
   var keyFramesForced: UInt64 = 0
-  /// Of frames that were sent over RTP, which can't carry them.
+  /// NAL units of frames sent over RTP, which can't carry them.
   var nalUnitsLeftOut: UInt64 = 0
   private(set) var encodings = EncodeTimes()
-  /// What the encoder was last told to aim at; nil before it was opened.
+  /// The last targets of the encoder; nil before it was opened.
   var rates: EncoderRates?
-  /// Of the present stream, or of the last one; nil before the first.
+  /// The link of the present stream, or of the last one; nil before the first.
   var link: LinkReport?
   /// Pictures that were sent again while upstream was silent.
   var framesRepeated: UInt64 = 0
@@ -30,9 +30,9 @@ struct VideoSinkCounters {
   var touches: UInt64 = 0
   /// Messages about buttons of the car.
   var buttons: UInt64 = 0
-  /// Navigation events that were sent upstream because of both.
+  /// Navigation events that were sent upstream for both.
   var navigationEvents: UInt64 = 0
-  /// Those of the app's connections.
+  /// The counters of the app's connections.
   var app = AppCounters() {
     didSet { if app.connections != oldValue.connections { atRegistration = present } }
   }
@@ -48,7 +48,7 @@ struct VideoSinkCounters {
   /// For any reason.
   var framesDropped: UInt64 { dropped.reduce(0, &+) }
 
-  /// Those that a viewer may miss: without gaps, and without frames above the head unit's rate.
+  /// Lost frames that a viewer may miss: without gaps, and without frames above the head unit's rate.
   var framesLost: UInt64 { framesDropped &- dropped(.frameRate) &- dropped(.noPicture) }
 
   mutating func frameArrived() {
@@ -105,7 +105,7 @@ struct VideoSinkCounters {
   }
 }
 
-/// What has happened since the app was registered last.
+/// The counts since the app was registered last.
 struct SessionCounters: Equatable {
   var framesIn: UInt64 = 0
   var framesSent: UInt64 = 0
@@ -161,7 +161,7 @@ struct EncodeTimes {
   }
 }
 
-/// Measures what is sent, over a second at a time.
+/// Measures the sent bytes, over a second at a time.
 struct BitrateMeter {
   private static let window = Duration.seconds(1)
 

@@ -2,7 +2,7 @@ import GStreamerKit
 import SDLApp
 import X264Encoder
 
-/// What the user asked for. The initial values are the properties' defaults.
+/// The user's settings. The initial values are the properties' defaults.
 struct VideoSinkSettings: AppElementSettings {
   var app = AppSettings()
   var rpcNotifications: [FunctionID] = []
@@ -30,12 +30,12 @@ struct VideoSinkSettings: AppElementSettings {
   /// Whether a byte stream has the delimiter of the next picture at the end of each.
   var movesDelimiters = false
 
-  /// What the next frame depends on.
+  /// The settings that the next frame needs.
   var frames: FrameSettings {
     FrameSettings(skipsUnchanged: skipsUnchanged, movesDelimiters: movesDelimiters, link: link)
   }
 
-  /// What the negotiation has to know.
+  /// The settings that the negotiation needs.
   var negotiation: VideoNegotiation.Settings {
     var settings = VideoNegotiation.Settings()
     settings.suspendPolicy = suspendPolicy
@@ -65,7 +65,7 @@ struct VideoSinkSettings: AppElementSettings {
   }
 }
 
-/// What each frame has to know of the settings.
+/// The settings that each frame needs.
 struct FrameSettings: Sendable {
   var skipsUnchanged: Bool
   var movesDelimiters: Bool
@@ -79,7 +79,7 @@ struct VideoFormatList: Equatable {
   /// Not empty.
   let transports: [VideoTransport]
 
-  /// Names with commas between them, in letters of any size; nil for anything else.
+  /// Names with commas between them, in upper or lower case; nil for anything else.
   init?(_ text: String) {
     var transports: [VideoTransport] = []
     for name in text.split(separator: ",", omittingEmptySubsequences: false) {

@@ -10,10 +10,10 @@ struct AppPresentation: Sendable {
   }
 
   private let configuration: AppSession.Configuration
-  /// What is still to be done; the first has begun if it is ``isUnanswered``.
+  /// The remaining steps; the first one has begun if it is ``isUnanswered``.
   private var steps: [Step] = []
   private var isUnanswered = false
-  /// The head unit wants the request encrypted.
+  /// The head unit requires the request to be encrypted.
   private var waitsForProtection = false
 
   init(_ configuration: AppSession.Configuration) {
@@ -57,7 +57,7 @@ struct AppPresentation: Sendable {
     }
   }
 
-  /// Takes the answer to the request, nil if none came in time. What is refused is not asked for again.
+  /// Takes the answer to the request, nil if none came in time. A refused request is not repeated.
   mutating func answered(_ result: RPCResult?, _ context: inout SessionContext) {
     guard isUnanswered, let step = steps.first else { return }
     isUnanswered = false
@@ -66,7 +66,7 @@ struct AppPresentation: Sendable {
       steps.removeFirst()
     } else if result?.resultCode == ResultCode.encryptionNeeded.rawValue, context.security.canProtectRPCs {
       waitsForProtection = true
-      // A file begins anew.
+      // The upload starts again.
       if case .file(let upload) = step { steps[0] = .file(upload.restarted) }
     } else {
       // Without the file there is no icon.
@@ -87,7 +87,7 @@ extension AppPresentation.Step {
   }
 }
 
-/// The picture by which the head unit shows the app.
+/// The picture with which the head unit shows the app.
 public struct AppIcon: Equatable, Sendable {
   /// On the head unit, where each app has a folder of its own.
   static let fileName = "app-icon.png"

@@ -1,18 +1,18 @@
 import SDLMessages
 
-/// A request of the application's own, for what the session does not do by itself: vehicle data, turns, alerts and the
-/// like. It gets exactly one answer (``AppSession/Event/applicationRPC(_:)``).
+/// An RPC request of the application, for functions that the session does not use itself: vehicle data, turns, alerts
+/// and the like. It gets exactly one answer (``AppSession/Event/applicationRPC(_:)``).
 public struct ApplicationRequest: Equatable, Sendable {
-  /// The session's own correlation ids are below.
+  /// The session's own correlation ids are lower.
   public static let ids: ClosedRange<Int32> = 65_536...Int32.max
 
-  /// Its correlation id, of ``ids``, and of no other that is not answered.
+  /// Its correlation id, in ``ids``; unique among unanswered requests.
   public var id: Int32
   public var function: FunctionID
   public var parameters: JSONObject
   /// A file is sent in parts.
   public var bulk: [UInt8]
-  /// Of its parameters and bulk.
+  /// The size of its parameters and bulk data, in bytes.
   public let byteCount: Int
 
   /// Creates a request.
@@ -24,13 +24,13 @@ public struct ApplicationRequest: Equatable, Sendable {
     byteCount = parameters.serialized.count + bulk.count
   }
 
-  /// How much of it is on the way at once.
+  /// How many bytes of it are on the way at once.
   var bytesOnTheWay: Int { function == .putFile ? min(byteCount, FileUpload.partSize) : byteCount }
 
-  /// Why a request is not taken.
+  /// Why a request is not accepted.
   public enum Refusal: Error, Equatable, CustomStringConvertible {
     case notRegistered
-    /// The session sends it itself, or it is none.
+    /// The session sends it itself, or it is no request.
     case reserved(FunctionID)
     /// Too many are not answered, or they are too large together.
     case full
@@ -45,7 +45,7 @@ public struct ApplicationRequest: Equatable, Sendable {
     }
   }
 
-  /// Whether only the session may send it: registration, services, displays, and what it keeps in its own state.
+  /// Whether only the session may send it: registration, services, displays, and functions whose state it keeps.
   ///
   /// - Parameter wantsButtons: whether the session subscribes to the car's buttons.
   public static func isReserved(_ function: FunctionID, _ parameters: JSONObject, wantsButtons: Bool) -> Bool {
@@ -58,22 +58,22 @@ public struct ApplicationRequest: Equatable, Sendable {
     }
   }
 
-  /// The answer to one that the head unit has not answered, or can't be asked.
+  /// The answer to a request that the head unit has not answered, or that can't be sent.
   public func failure(_ code: ResultCode, _ info: String) -> RPCMessage {
     RPCMessage(
       type: .response, function: function, correlationID: id,
       parameters: RPCResult(success: false, resultCode: code, info: info).json)
   }
 
-  /// The answer to one that the end of the connection has overtaken.
+  /// The answer to a request that was open when the connection ended.
   public var aborted: RPCMessage { failure(.aborted, "The connection has ended before the answer") }
 
-  /// How long its answer may take; `usual` is for requests of which no driver hears or sees anything.
+  /// How long its answer may take; `usual` is for requests that the driver neither hears nor sees.
   func timeout(usual: Duration) -> Duration {
     switch function {
     case .alert, .subtleAlert, .alertManeuver, .performInteraction, .scrollableMessage, .slider, .speak,
       .performAudioPassThru:
-      // A recording alone may last 1000 s, and it is said first what it is for.
+      // A recording alone may last 1000 s, after a prompt that explains it.
       .seconds(1200)
     default: usual
     }

@@ -1,17 +1,17 @@
 import SDLMessages
 
-/// The RPCs of the application's own: its requests, in their order, and the notifications that it wants.
+/// The application's own RPCs: its requests, in their order, and the notifications that it wants.
 ///
-/// How many there are is bounded by who adds them; here it is how fast they are sent, and how much of them is on the
-/// way.
+/// The caller bounds their number; this type bounds the rate, and the bytes on the way.
 struct ApplicationRequests: Sendable {
   /// Between two requests. SDL Core unregisters apps with more than 1000 in 10 s, of which the session needs some
   /// itself, and in HMI level NONE with more than 100.
   private static let interval = Duration.microseconds(12_500)
   private static let intervalInNone = Duration.milliseconds(125)
-  /// What may be sent in advance of that pace.
+  /// How far requests may be ahead of that pace.
   private static let reserve = Duration.seconds(1)
-  /// The most that is on the way, except for a single larger request: what a head unit does not read fills the memory.
+  /// The most bytes on the way, except for a single larger request: bytes that a head unit does not read fill the
+  /// memory.
   private static let mostBytes = 1 << 20
 
   private struct Sent {
@@ -23,12 +23,12 @@ struct ApplicationRequests: Sendable {
 
   private var waiting: [ApplicationRequest] = []
   private var sent: [Int32: Sent] = [:]
-  /// The file whose parts are being sent, of the request with this id; what follows waits.
+  /// The file whose parts are being sent, of the request with this id; later requests wait.
   private var upload: (id: Int32, rest: FileUpload)?
   private var notifications: Set<FunctionID> = []
-  /// Until then all of the time is used up.
+  /// Until then the rate is used up.
   private var usedUntil = Duration.zero - reserve
-  /// Because of the pace.
+  /// When the pace allows the next request.
   private var notBefore: Duration?
 
   /// When ``advance(_:)`` or ``reconcile(_:)`` has something to do.
@@ -45,7 +45,7 @@ struct ApplicationRequests: Sendable {
     waiting.append(request)
   }
 
-  /// Sends what may be sent.
+  /// Sends the requests that may be sent now.
   mutating func reconcile(_ context: inout SessionContext) {
     notBefore = nil
     while context.isRegistered, upload == nil, let next = waiting.first {
@@ -75,7 +75,7 @@ struct ApplicationRequests: Sendable {
     if request.function == .putFile, let part = upload?.rest.nextPart() { (next.parameters, next.bulk) = part }
     let isEncrypted = context.security.isRPCEncrypted
     let timeout = request.timeout(usual: context.configuration.requestTimeout)
-    // Of a request that is on the way, only what is needed to answer it is kept.
+    // After sending, only the fields for an answer are kept.
     sent[request.id] = Sent(
       request: ApplicationRequest(id: request.id, request.function, [:]), isEncrypted: isEncrypted,
       byteCount: request.bytesOnTheWay, deadline: context.now + timeout)
@@ -86,7 +86,7 @@ struct ApplicationRequests: Sendable {
   }
 
   /// A response of the head unit.
-  /// - Returns: whether it was one to the application.
+  /// - Returns: whether it answers a request of the application.
   mutating func receive(_ response: RPCMessage, isEncrypted: Bool, _ context: inout SessionContext) -> Bool {
     guard let entry = sent[response.correlationID], isEncrypted || !entry.isEncrypted,
       response.function == entry.request.function || response.function == .genericResponse

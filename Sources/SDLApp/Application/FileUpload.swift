@@ -1,11 +1,11 @@
 import SDLMessages
 
-/// A file on its way to the head unit (PutFile), part by part: RPCs go before video, which a large one would hold up.
+/// A file on its way to the head unit (PutFile), part by part: RPCs go before video, which a large RPC would hold up.
 struct FileUpload: Equatable, Sendable {
   /// In bytes.
   static let partSize = 64 << 10
 
-  /// Those of the first part, but for its size.
+  /// The parameters of the first part, except for its size.
   private let parameters: JSONObject
   private let bytes: [UInt8]
   private var offset = 0
@@ -19,7 +19,7 @@ struct FileUpload: Equatable, Sendable {
   /// Whether the last part was taken.
   var isComplete: Bool { offset == bytes.count }
 
-  /// From its beginning.
+  /// The upload from its beginning.
   var restarted: FileUpload { FileUpload(parameters, bytes) }
 
   /// The next part; nil after the last.
@@ -27,7 +27,7 @@ struct FileUpload: Equatable, Sendable {
     guard offset < bytes.count else { return nil }
     let part = bytes[offset..<min(offset + Self.partSize, bytes.count)]
     var parameters = parameters
-    // SDL Core takes the length of the first part for that of the file.
+    // SDL Core takes the length in the first part as that of the file.
     if bytes.count > Self.partSize {
       parameters["offset"] = .integer(offset)
       parameters["length"] = .integer(offset == 0 ? bytes.count : part.count)

@@ -1,9 +1,9 @@
 /// Whether sound has the format that the head unit plays, and how long upstream has had to change it.
 public struct AudioFormatCheck: Sendable {
-  /// What becomes of samples.
+  /// What happens to samples.
   public enum Result: Equatable, Sendable {
     case played
-    /// Not sent: upstream is to be asked for the head unit's format.
+    /// Not sent: ask upstream for the head unit's format.
     case ask(PCMFormat)
     /// Not sent: upstream has been asked.
     case wait
@@ -11,14 +11,14 @@ public struct AudioFormatCheck: Sendable {
     case failed
   }
 
-  /// How long upstream may take, and how much sound may come until then: during a pause none comes, and a file that is
-  /// not waited for brings much at once.
+  /// How long upstream may take, and how much sound may come until then: none comes during a pause, and much at once
+  /// from a file without sync.
   private static let limit = Duration.seconds(5)
 
-  /// What upstream sends.
+  /// The format that upstream sends.
   public let format: PCMFormat
   private var isPlayed = false
-  /// Since the first samples that the head unit does not play; nil if it plays the last ones.
+  /// Since the first samples in another format; nil if the last ones had the head unit's.
   private var mismatch: (headUnit: PCMFormat, began: Duration, sampleCount: Int)?
 
   public init(format: PCMFormat) {
@@ -39,7 +39,7 @@ public struct AudioFormatCheck: Sendable {
 
   /// - Parameters:
   ///   - sampleCount: of the samples at hand.
-  ///   - headUnit: what the head unit plays; nil if that is not known.
+  ///   - headUnit: the head unit's format; nil if that is not known.
   public mutating func check(
     _ sampleCount: Int, headUnit: @autoclosure () -> PCMFormat?, now: @autoclosure () -> Duration
   ) -> Result {

@@ -1,11 +1,11 @@
 import SDLMessages
 
-/// What is streamed of an app's sound, and when: brings together what driver, head unit, app and pipeline do.
+/// Decides when an app's sound is streamed, from the actions of driver, head unit, app and pipeline.
 ///
 /// A value with inputs (methods) and outputs, as ``VideoNegotiation`` is for video. There is less to decide, because
 /// the head unit alone chooses the format.
 public struct AudioNegotiation: StreamNegotiation {
-  /// What the user has set.
+  /// The user's settings.
   public struct Settings: Equatable, Sendable {
     public var suspendPolicy = SuspendPolicy.auto
     /// The app registers as a media app, whose sound is heard in the background as well.
@@ -14,10 +14,10 @@ public struct AudioNegotiation: StreamNegotiation {
     public init() {}
   }
 
-  /// What the caller has to do.
+  /// An action for the caller.
   public enum Output: Equatable, Sendable {
     case request(AudioStartRequest?)
-    /// Call ``takeOutputs(at:)`` then.
+    /// Call ``takeOutputs(at:)`` at this time.
     case setTimer(at: Duration)
     case notify(AudioNotification)
   }
@@ -35,17 +35,17 @@ public struct AudioNegotiation: StreamNegotiation {
     case fail
   }
 
-  /// Sound of a live source waits for as long at most while its service starts.
+  /// How long sound of a live source waits at most while its service starts.
   static let longestLiveHold = Duration.seconds(2)
 
   private let settings: Settings
   public var activity: SoundActivity
   public var pipeline = PipelineState()
-  /// What holds in the session; empty without a connection.
+  /// The session's status; empty without a connection.
   public private(set) var session = AppSession.Status()
-  /// Until the application hears of the service's end.
+  /// The present grant, until the application is told of the service's end.
   private var grant: AudioGrant?
-  /// Of what upstream sends; nil before the first caps.
+  /// The format that upstream sends; nil before the first caps.
   public private(set) var input: PCMFormat?
   /// Sound of a live source has been waiting since then for a service that starts with it.
   private var waitsSince: Duration?
@@ -82,7 +82,7 @@ public struct AudioNegotiation: StreamNegotiation {
     return outputs
   }
 
-  /// Samples that may be sent cost no outputs, unless they are the first after which a silence counts.
+  /// Whether to take outputs although the samples may be sent: they are the first from which a silence counts.
   public var hasUrgentOutputs: Bool { !hasTimer && activity.deadline != nil }
 
   private mutating func notify(_ notification: AudioNotification) {
@@ -90,7 +90,7 @@ public struct AudioNegotiation: StreamNegotiation {
   }
 }
 
-/// What holds now, and what is requested because of it.
+/// The present state, and the request that follows from it.
 extension AudioNegotiation {
   public var hasGrant: Bool { grant != nil }
 
@@ -118,7 +118,7 @@ extension AudioNegotiation {
   }
 }
 
-/// What session, driver, app and pipeline do.
+/// Inputs of session, driver, app and pipeline.
 extension AudioNegotiation {
   /// The session has this status now, whatever it was before.
   public mutating func sessionChanged(to status: AppSession.Status) {
@@ -140,7 +140,7 @@ extension AudioNegotiation {
 
   private mutating func serviceEnded(_ reason: StreamStopReason) {
     grant = nil
-    // A service that is not wanted any more has ended because of that.
+    // The service has ended because it was not requested any more.
     if announcements.stop(reason) { notify(.stopped(reason == .app && isIdle ? .idle : .session(reason))) }
     if reason == .hmiStatus || reason == .headUnit { notify(.stream(.suspensionBegan)) }
   }
@@ -167,7 +167,7 @@ extension AudioNegotiation {
     notify(.problem(.startRefused(failure, retryAfter: isSuspendedByDriver ? nil : retryAfter)))
   }
 
-  /// Upstream sends sound of this format from now on; nil for one that can't be sent.
+  /// Upstream sends sound of this format from now on; nil for a format that can't be sent.
   public mutating func inputChanged(_ format: PCMFormat?) {
     input = format
   }
@@ -181,26 +181,26 @@ extension AudioNegotiation {
     if pipeline.pause() { announceSuspension(.paused) }
   }
 
-  /// The pad was flushed: what was heard is over.
+  /// The pad was flushed: the sound before is over.
   public mutating func flushed() {
     pipeline.begin()
     waitsSince = nil
     activity.reset()
   }
 
-  /// A service that is there only while something sounds is not waited for.
+  /// Nothing waits for a service that exists only while there is sound.
   public mutating func decidePreroll(isLive: Bool) -> PrerollDecision {
     let isReady = activity.startsOnData || isRefused || permission != nil || input == nil
     return pipeline.decidePreroll(mayWait: !isLive && settings.suspendPolicy != .drop && !isReady)
   }
 }
 
-/// What becomes of samples.
+/// What happens to samples.
 extension AudioNegotiation {
-  /// Decides on the samples at hand. What the driver suspends is subject to the policy; for a head unit that is not
-  /// ready, live sources do not wait, except that sound which starts its own service waits for that; files always do.
+  /// Decides on the samples at hand. The suspend policy applies while the driver suspends sound. While the head unit is
+  /// not ready, files wait; live sources do not, except for sound that starts its own service.
   ///
-  /// - Parameter isSilence: nothing can be heard in them.
+  /// - Parameter isSilence: the samples are silent.
   public mutating func decide(isLive: Bool, isSilence: Bool = false, now: Duration) -> SampleDecision {
     guard !hasStopped else { return .fail }
     if pipeline.isPrerolling { played() }
@@ -213,7 +213,7 @@ extension AudioNegotiation {
     guard activity.isServiceWanted else { return .drop(.silent) }
     guard !isRefused else { return .drop(.notStreaming) }
     let decision = decideWithoutPermission(isLive: isLive, now: now)
-    // Sound that waits keeps its service wanted.
+    // Waiting sound keeps requesting its service.
     if decision == .wait, !isSilence { activity.heard(at: now, isWaiting: true) }
     return decision
   }
@@ -246,7 +246,7 @@ extension AudioNegotiation {
   }
 }
 
-/// What the application hears of the stream: each change once, and in their order.
+/// Notifications of the application: each change once, in order.
 extension AudioNegotiation {
   private mutating func announceStart() {
     guard let grant, session.audioState == .streaming, !pipeline.isPaused || announcements.hasRequestedPause else {
@@ -263,10 +263,10 @@ extension AudioNegotiation {
   }
 }
 
-/// Something that the application is to hear of.
+/// A notification for the application.
 public enum AudioNotification: Equatable, Sendable {
   case started(AudioGrant, reason: String)
-  /// What video and sound have in common.
+  /// A notification that video and sound share.
   case stream(StreamNotification)
   case stopped(AudioStopReason)
   /// A warning.
@@ -276,10 +276,10 @@ public enum AudioNotification: Equatable, Sendable {
 /// Why an audio service has ended.
 public enum AudioStopReason: Equatable, Sendable {
   case session(StreamStopReason)
-  /// It had been silent for long enough.
+  /// The sound was silent for long enough.
   case idle
 
-  /// As messages have it.
+  /// The value in messages.
   public var name: String {
     switch self {
     case .session(let reason): reason.rawValue
@@ -292,15 +292,15 @@ public enum AudioStopReason: Equatable, Sendable {
 public enum SampleDropReason: Int, CaseIterable, Sendable {
   /// There is no connection, or no service yet.
   case notStreaming
-  /// The app is not to be heard now.
+  /// The driver or the head unit has silenced the app.
   case suspended
   /// The head unit does not take sound as fast as it comes.
   case queueFull
   /// They came too late to be played in time.
   case late
-  /// Their time stamps say that they were sent already.
+  /// By their time stamps they were sent already.
   case overlap
-  /// Nothing can be heard in them, and there is no service.
+  /// They are silent, and there is no service.
   case silent
   /// They have a format that the head unit does not play.
   case wrongFormat

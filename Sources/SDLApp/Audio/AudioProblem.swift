@@ -1,17 +1,17 @@
 import SDLMessages
 
-/// What goes wrong with a stream of sound, in words that say what to do.
+/// Errors of a stream of sound, with advice for the user.
 public enum AudioProblem: Error, Equatable, Sendable {
-  /// Tried again after that time, or when the driver lets the app be heard if that is nil.
+  /// Tried again after that time; nil: when the driver makes the app audible.
   case startRefused(AudioStartFailure, retryAfter: Duration?)
   /// The head unit would refuse it again. If the app has video, that goes on without sound.
   case refused(AudioStartFailure, hasVideo: Bool)
-  /// Upstream can't send what the head unit plays.
+  /// Upstream can't send the head unit's format.
   case wrongFormat(input: PCMFormat, headUnit: PCMFormat)
 }
 
 extension AudioProblem: CustomStringConvertible {
-  /// What happened, and what to do.
+  /// What happened, and advice.
   public var description: String {
     switch self {
     case .startRefused(let failure, nil):

@@ -1,29 +1,29 @@
 import SDLMessages
 
-/// What a head unit has yet to play. It plays what comes, when it comes, at its own pace: what is in front of a sample
-/// decides when that is heard, and sound that comes before its time is heard in time if that time is filled.
+/// The sound that a head unit has yet to play. It plays samples as they come, at its own pace: the samples in front of
+/// one decide when that is heard, and sound that comes early is heard in time if the time before it is filled.
 ///
 /// All times are those of the pipeline's clock.
 public struct SamplePlayout: Equatable, Sendable {
-  /// What is to be done about samples, so that they are heard in time.
+  /// Corrections so that samples are heard in time.
   public enum Correction: Equatable, Sendable {
     case none
-    /// So many silent ones go in front of them.
+    /// Insert so many silent samples before them.
     case silence(Int)
-    /// So many of them are not sent.
+    /// Skip so many of them.
     case leaveOut(Int)
   }
 
-  /// Sound that is less late stays: half of what people notice beside a picture.
+  /// Smaller lateness is not corrected: it is half of what people notice beside a picture.
   private static let tolerance = Duration.milliseconds(20)
-  /// Timers are late by this much on any machine; to correct that would cost a ramp.
+  /// Timers are late by this much on any machine; a correction would need a ramp.
   private static let negligible = Duration.milliseconds(2)
-  /// No source sends so much ahead of the lead: the clock is another one.
+  /// No source sends so far ahead of the lead: the clock has changed.
   private static let longestExcess = Duration.seconds(1)
 
   /// How long before its time sound leaves.
   public var lead: Duration
-  /// When all that was sent will have been played; nil before anything was.
+  /// When all sound sent so far will have been played; nil before the first.
   private var end: Duration?
   private var isLate = false
 
@@ -32,11 +32,11 @@ public struct SamplePlayout: Equatable, Sendable {
     self.lead = lead
   }
 
-  /// What is to be done about the next `count` samples.
+  /// The correction for the next `count` samples.
   ///
   /// - Parameters:
   ///   - due: when the first of them is to be played.
-  ///   - isSilence: silence is left out to make up for any lateness.
+  ///   - isSilence: silence is skipped to make up for any lateness.
   public func correction(
     for count: Int, due: Duration, now: Duration, isSilence: Bool, format: PCMFormat
   ) -> Correction {
@@ -58,18 +58,18 @@ public struct SamplePlayout: Equatable, Sendable {
 
   /// Samples were left out because they are late.
   ///
-  /// - Parameter isAll: none of those at hand is left, so that the next ones may be late as well.
+  /// - Parameter isAll: none of the samples at hand is left, so the next ones may be late as well.
   public mutating func skipped(isAll: Bool) {
     isLate = isAll
   }
 
-  /// The head unit begins to play anew.
+  /// The head unit starts to play from an empty queue.
   public mutating func reset() {
     end = nil
     isLate = false
   }
 
-  /// When samples will be played that are sent now.
+  /// When samples sent now will be played.
   private func start(_ now: Duration) -> Duration {
     guard let end, end - now <= lead + Self.longestExcess else { return now }
     return max(end, now)

@@ -1,8 +1,7 @@
 import SDLMessages
 
-/// Volume and ramps: what is done to samples on their way. Where samples are missing, the next ones set out from the
-/// last value that was sent, so that nothing clicks; a new volume is reached within a few milliseconds for the same
-/// reason.
+/// Applies volume and ramps to samples. After missing samples, the next ones ramp from the last value that was sent, so
+/// that nothing clicks; a new volume is reached within a few milliseconds for the same reason.
 ///
 /// While ``isNeutral``, samples may be sent as they are.
 public struct SampleShaper: Equatable, Sendable {
@@ -10,16 +9,16 @@ public struct SampleShaper: Equatable, Sendable {
 
   public let format: PCMFormat
   private let rampCount: Int
-  /// What is aimed at, 0 for muted.
+  /// The target volume, 0 for muted.
   public private(set) var volume: Double
   private var gain: Double
-  /// Of the sample sent last, around 0.
+  /// The value of the sample sent last, around 0.
   private var last: Double = 0
-  /// What the ramp sets out from, and the samples that are left of it.
+  /// The start value of the ramp, and its remaining samples.
   private var from: Double = 0
   private var rampLeft = 0
 
-  /// - Parameter volume: 1 leaves samples as they are; none is ramped to at first.
+  /// - Parameter volume: 1 leaves samples as they are; the first volume is not ramped to.
   public init(format: PCMFormat, volume: Double = 1) {
     self.format = format
     self.volume = volume
@@ -44,20 +43,20 @@ public struct SampleShaper: Equatable, Sendable {
     rampLeft = rampCount
   }
 
-  /// A stream begins: nothing is audible that the next sample could click against.
+  /// A stream begins: there is no last sample to ramp from.
   public mutating func begin() {
     last = 0
     rampLeft = 0
     gain = volume
   }
 
-  /// Notes what was sent as it is.
+  /// Notes samples that were sent unchanged.
   public mutating func noteSent(_ bytes: UnsafeRawBufferPointer) {
     guard bytes.count >= format.sampleSize.byteCount else { return }
     last = value(bytes, bytes.count / format.sampleSize.byteCount - 1)
   }
 
-  /// Writes the samples of `input` as they are to be heard. `output` must have at least as many bytes.
+  /// Writes the shaped samples of `input`. `output` must have at least as many bytes.
   public mutating func shape(_ input: UnsafeRawBufferPointer, to output: UnsafeMutableRawBufferPointer) {
     let count = format.sampleCount(ofByteCount: input.count)
     guard !isMuted else { return writeSilence(count, to: output) }
@@ -111,10 +110,10 @@ public struct SampleShaper: Equatable, Sendable {
 }
 
 extension PCMFormat {
-  /// What silence is made of.
+  /// The bytes of silence.
   public var silentByte: UInt8 { sampleSize == .bits8 ? 128 : 0 }
 
-  /// Whether nothing can be heard in these samples.
+  /// Whether these samples are silent.
   public func isSilent(_ bytes: UnsafeRawBufferPointer) -> Bool {
     let silentByte = self.silentByte
     return bytes.allSatisfy { $0 == silentByte }

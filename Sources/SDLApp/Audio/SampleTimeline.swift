@@ -1,18 +1,18 @@
 import SDLMessages
 
-/// Where buffers of sound stand in a stream of samples, by running time: a gap between them becomes silence, what came
-/// already is left out.
+/// The positions of buffers in a stream of samples, by running time: a gap between them becomes silence, an overlap is
+/// left out.
 ///
 /// Times are computed from the samples since the last correction, so that rounding never adds up. Time stamps that
 /// jitter are not followed; clocks that drift apart are, by a correction each time they are ``tolerance`` apart.
 public struct SampleTimeline: Equatable, Sendable {
-  /// What becomes of a buffer.
+  /// The place of a buffer.
   public struct Placement: Equatable, Sendable {
     /// Samples that are missing in front of the buffer.
     public var silence = 0
-    /// Samples at its start that are to be left out.
+    /// Samples at its start to leave out.
     public var overlap = 0
-    /// Neither follows what came before it nor is bridged to it.
+    /// It neither continues the last buffer nor is bridged to it.
     public var isJump = false
 
     /// In place, without corrections.
@@ -27,11 +27,11 @@ public struct SampleTimeline: Equatable, Sendable {
   public static let tolerance = Duration.milliseconds(40)
   /// A longer gap is a pause, in which nothing is sent.
   public static let longestSilence = Duration.seconds(10)
-  /// Time stamps that go back further begin anew.
+  /// Time stamps that go back further start a new count.
   private static let longestOverlap = Duration.seconds(1)
 
   public let format: PCMFormat
-  /// Running time of the sample from which is counted.
+  /// Running time of the sample from which samples are counted.
   private var origin: Duration?
   private var count = 0
 
@@ -43,7 +43,7 @@ public struct SampleTimeline: Equatable, Sendable {
   /// Running time of the sample that comes next; nil before the first.
   public var end: Duration? { origin.map { $0 + format.duration(ofSampleCount: count) } }
 
-  /// Places a buffer; count what comes of it with ``advance(by:)``.
+  /// Places a buffer; count its samples with ``advance(by:)``.
   ///
   /// - Parameters:
   ///   - time: running time of its first sample; nil continues the count.

@@ -1,12 +1,12 @@
-/// Whether sound calls for a service: always, or from its first samples on until it has been silent for a while, so
-/// that a prompt lowers the radio only while it speaks.
+/// Whether sound needs a service: always, or from its first samples on until it has been silent for a while, so that a
+/// prompt lowers the radio only while it speaks.
 public struct SoundActivity: Equatable, Sendable {
   /// False keeps the service from the beginning to the end.
   public var startsOnData: Bool
   /// The silence after which the service ends.
   public var idleTimeout: Duration
   private var lastSound: Duration?
-  /// Sound waits to be sent, however long.
+  /// Sound waits to be sent, for any time.
   private var isWaiting = false
 
   /// Before any sound.
@@ -37,7 +37,7 @@ public struct SoundActivity: Equatable, Sendable {
     if let deadline, now >= deadline { reset() }
   }
 
-  /// What was heard is over.
+  /// The sound before is over.
   public mutating func reset() {
     lastSound = nil
     isWaiting = false

@@ -8,9 +8,9 @@ public enum KeyAction: Equatable, Sendable {
 
 /// Makes keys of the car's buttons.
 ///
-/// A button whose way down and up is told (OnButtonEvent) is pressed and released with that, and repeated while it is
-/// held, as a keyboard does: OnButtonPress tells of a long press only when it is over. A button of which only
-/// OnButtonPress is told is pressed and released at once, with one repeat for a long press.
+/// OnButtonEvent reports that a button goes down and up: its key follows, and repeats while the button is held, as on a
+/// keyboard; OnButtonPress reports a long press only when it is over. For a button with OnButtonPress alone, the key is
+/// pressed and released at once, with one repeat for a long press.
 struct ButtonKeys: Sendable {
   /// From the press to the first repeat.
   static let delay = Duration.milliseconds(500)
@@ -25,7 +25,7 @@ struct ButtonKeys: Sendable {
   }
 
   private var held: [ButtonName: Hold] = [:]
-  /// The buttons whose way down was told.
+  /// The buttons that OnButtonEvent has reported as down.
   private var toldByEvent: Set<ButtonName> = []
 
   var nextDeadline: Duration? { held.values.lazy.map { min($0.nextRepeat, $0.end) }.min() }
@@ -47,7 +47,7 @@ struct ButtonKeys: Sendable {
     }
   }
 
-  /// Time has passed. However late that comes, each key is repeated once.
+  /// Time has passed. Even after a long time, each key is repeated once.
   mutating func advance(now: Duration) -> [KeyAction] {
     ButtonName.allCases.compactMap { button in
       guard let hold = held[button] else { return nil }
@@ -61,7 +61,7 @@ struct ButtonKeys: Sendable {
     }
   }
 
-  /// Releases what is held, because its release will not be told.
+  /// Releases held keys, because their release will not be reported.
   mutating func releaseAll() -> [KeyAction] {
     defer { held = [:] }
     return ButtonName.allCases.filter { held[$0] != nil }.map { .release($0) }

@@ -1,7 +1,7 @@
 import SDLMessages
 
-/// The buttons of the car whose presses the app gets: which there are, which it has asked for, and which it may not
-/// have.
+/// The app's subscriptions to buttons of the car: which buttons exist, which are subscribed to, and which the app may
+/// not have.
 ///
 /// One request at a time, since an answer does not name its button.
 struct ButtonSubscriptions: Sendable {
@@ -15,10 +15,10 @@ struct ButtonSubscriptions: Sendable {
   private var isWanted = false
   private let isMedia: Bool
   private let isNavigation: Bool
-  /// What the head unit has, as far as SDL Core gives it to an app of this kind.
+  /// The head unit's buttons, as far as SDL Core gives them to an app of this type.
   private var available: [ButtonName] = []
   private var subscribed: Set<ButtonName> = []
-  /// Those that the head unit does not give in this session.
+  /// Buttons that the head unit has refused in this session.
   private var refused: Set<ButtonName> = []
   /// The head unit refuses requests at this level, or by this policy.
   private var isForbidden = false
@@ -30,7 +30,7 @@ struct ButtonSubscriptions: Sendable {
     isNavigation = configuration.appType == .navigation
   }
 
-  /// When a key that is held has to be repeated.
+  /// When a held key has to be repeated.
   var nextDeadline: Duration? { keys.nextDeadline }
 
   mutating func setWanted(_ isWanted: Bool, _ context: inout SessionContext) {
@@ -38,7 +38,7 @@ struct ButtonSubscriptions: Sendable {
     if !isWanted { releaseKeys(&context) }
   }
 
-  /// The head unit has said which buttons it has; nil if it has said nothing of them.
+  /// The head unit's list of buttons has come; nil if it sends none.
   mutating func announced(_ buttons: [ButtonName]?) {
     guard let buttons else { return }
     available = buttons.filter { ($0.isForMedia ? isMedia : true) && ($0.isForNavigation ? isNavigation : true) }
@@ -49,7 +49,7 @@ struct ButtonSubscriptions: Sendable {
     isForbidden = false
   }
 
-  /// Sends the next request, if there is one that the policy allows at this level. Nothing is asked for before the
+  /// Sends the next request, if there is one that the policy allows at this level. Nothing is requested before the
   /// policy is known.
   mutating func reconcile(_ context: inout SessionContext) {
     guard unanswered == nil, !isForbidden, context.isRegistered, let request = nextRequest else { return }
@@ -67,7 +67,7 @@ struct ButtonSubscriptions: Sendable {
     return button.map { Request(button: $0, isWanted: isWanted) }
   }
 
-  /// Takes the answer to the request, nil if none came in time. A button that is refused is not asked for again.
+  /// Takes the answer to the request, nil if none came in time. A refused button is not requested again.
   mutating func answered(_ result: RPCResult?, _ context: inout SessionContext) {
     guard let request = unanswered.take() else { return }
     let code = result.flatMap { ResultCode(rawValue: $0.resultCode) }
@@ -85,8 +85,8 @@ struct ButtonSubscriptions: Sendable {
     }
   }
 
-  /// A press of a button, nil of one that is not known here. Those that the app is about to unsubscribe from are none
-  /// of its own any more.
+  /// A press of a button; nil for an unknown one. Presses of buttons that the app is about to unsubscribe from are
+  /// ignored.
   mutating func receive(_ notification: ButtonNotification?, _ context: inout SessionContext) {
     guard let notification, context.isRegistered, isWanted, subscribed.contains(notification.button) else { return }
     context.messenger.report(.button(notification))
@@ -97,7 +97,7 @@ struct ButtonSubscriptions: Sendable {
     report(keys.advance(now: context.now), &context)
   }
 
-  /// The end of what is held will not be told, or is not wanted.
+  /// The release of held buttons will not be reported, or is not wanted.
   mutating func releaseKeys(_ context: inout SessionContext) {
     report(keys.releaseAll(), &context)
   }

@@ -1,7 +1,7 @@
 /// The displays of one orientation that an app supports. Bounds are inclusive, and nil is no bound.
 ///
-/// The rules are those of sdl_ios' `SDLVideoStreamingRange` and its manager, without their defects: every bound stands
-/// alone, and a ratio of exactly 1 is one.
+/// The rules are those of sdl_ios' `SDLVideoStreamingRange` and its manager, without their defects: every bound works
+/// by itself, and a ratio of exactly 1 is valid.
 public struct VideoRange: Equatable, Sendable {
   /// Whether the app supports the orientation at all.
   public var isEnabled = true
@@ -71,7 +71,7 @@ extension VideoRange {
 }
 
 extension VideoRange {
-  /// Why bounds make no valid range.
+  /// Why bounds are no valid range.
   public struct Invalid: Error, Equatable, CustomStringConvertible {
     /// What is wrong, with the numbers.
     public var description: String
@@ -89,7 +89,7 @@ extension VideoRange {
       throw Invalid(description: "\(name) \(value) is not within 1 and \(Self.largestSide) (0 is no bound)")
     }
     try Self.validate("min-diagonal", minimumDiagonal, 0, Self.largestDiagonal)
-    // A ratio below 1 would be that of a rotated display.
+    // A ratio below 1 belongs to a rotated display.
     try Self.validate("min-aspect-ratio", minimumAspectRatio, 1, Self.largestAspectRatio)
     try Self.validate("max-aspect-ratio", maximumAspectRatio, 1, Self.largestAspectRatio)
     try Self.validate("width", minimumWidth, notAbove: maximumWidth)

@@ -1,9 +1,9 @@
-/// Which sizes of pictures may pass: what the app's ranges accept, given what is known of the head unit.
+/// Which sizes of pictures may pass: those that the app's ranges accept, given the head unit's displays.
 ///
 /// Where an SDL sink is downstream, that sink decides in the end and warns the application. So everything passes as
 /// long as its head unit's displays are unknown, and when the app supports none of them.
 public struct VideoRangeFilter: Equatable, Sendable {
-  /// What is known of the head unit.
+  /// The head unit's displays, as far as they are known.
   public enum HeadUnit: Equatable, Sendable {
     /// There is no SDL sink downstream.
     case absent
@@ -15,7 +15,7 @@ public struct VideoRangeFilter: Equatable, Sendable {
 
   /// The app's ranges.
   public let ranges: VideoRanges
-  /// What is known of the head unit.
+  /// The head unit's displays, as far as they are known.
   public let headUnit: HeadUnit
   /// The head unit's displays; empty when they are unknown too.
   public let displays: [VideoDisplay]
@@ -46,7 +46,7 @@ public struct VideoRangeFilter: Equatable, Sendable {
     return !displays.contains { $0.streamSize == size } && ranges.evaluate(size).isAccepted
   }
 
-  /// Why pictures of `size` may not pass, as texts for a warning; empty if they may.
+  /// Why pictures of `size` may not pass, as texts for a warning; empty if they may pass.
   public func rejectionReasons(for size: VideoSize) -> [String] {
     guard !accepts(size) else { return [] }
     let candidates = displays.filter { $0.streamSize == size }
@@ -57,20 +57,20 @@ public struct VideoRangeFilter: Equatable, Sendable {
   }
 }
 
-/// The filters of one run: by which one the last CAPS query was answered, and by which ones the caps may have been
-/// chosen that are still on their way.
+/// The filters of one run: the one that answered the last CAPS query, and former ones by which caps still on their way
+/// may have been chosen.
 ///
 /// As with `caps-change-mode=delayed` of capsfilter, caps that upstream chose from an earlier answer still pass,
 /// because refusing them would end the pipeline. When they arrive, upstream is asked once to choose again.
 public struct VideoRangeFilterHistory: Equatable, Sendable {
-  /// By which the last query was answered; nil before the first.
+  /// The filter that answered the last query; nil before the first.
   public private(set) var current: VideoRangeFilter?
-  /// Those before it since caps that ``current`` accepts last arrived; the oldest first.
+  /// The filters before it since caps that ``current`` accepts last arrived; the oldest first.
   public private(set) var former: [VideoRangeFilter] = []
   private var hasAskedAgain = false
   private var lastWarning: String?
 
-  /// More former filters than this are not kept. The oldest always is, since its caps may still flow.
+  /// The most former filters that are kept. The oldest always is, since its caps may still flow.
   static let maximumFormerCount = 8
 
   /// Begins without any filter.

@@ -82,7 +82,7 @@ public enum VideoOrientation: String, CaseIterable, Sendable {
 
 /// Why the range of one orientation does not accept a display.
 public struct VideoRangeRejection: Equatable, Sendable, CustomStringConvertible {
-  /// Of the range.
+  /// The orientation of the range.
   public var orientation: VideoOrientation
   /// The first condition that is not met.
   public var failure: VideoRangeFailure
@@ -110,10 +110,10 @@ public struct VideoRangeRejection: Equatable, Sendable, CustomStringConvertible 
   }
 }
 
-/// What ``VideoRanges`` find for a display.
+/// The result of ``VideoRanges`` for a display.
 public enum VideoRangeResult: Equatable, Sendable {
   case accepted
-  /// For each range that was asked, the first condition that is not met. A square is rejected by both.
+  /// For each range that was checked, the first condition that is not met. A square is rejected by both.
   case rejected([VideoRangeRejection])
 
   /// Whether no range rejects the display.
@@ -121,7 +121,7 @@ public enum VideoRangeResult: Equatable, Sendable {
 }
 
 extension VideoRangeResult: CustomStringConvertible {
-  /// The rejections as they stand in warnings.
+  /// The rejections as text for warnings.
   public var description: String {
     switch self {
     case .accepted: "accepted"

@@ -51,8 +51,8 @@ private struct SizeSearch {
     hull = VideoSizeBox(width: narrowWidth, height: narrowHeight)
   }
 
-  /// A box with nothing but accepted sizes; nil if none was found. It is near 320×240, which sources without a
-  /// preference choose.
+  /// A box with accepted sizes only; nil if none was found. It is near 320×240, which sources without a preference
+  /// choose.
   var exact: VideoSizeBox? {
     if isAccepted(hull) { return hull }
     guard let point else { return nil }
@@ -93,7 +93,7 @@ private struct SizeSearch {
 
   private func middle(_ range: ClosedRange<Int>) -> Int { range.lowerBound + (range.upperBound - range.lowerBound) / 2 }
 
-  /// What is nearest to `number` in `range`; even if possible, because many elements step by two.
+  /// The number in `range` that is nearest to `number`; even if possible, because many elements step by two.
   private func even(_ number: Int, within range: ClosedRange<Int>) -> Int {
     let nearest = min(max(number, range.lowerBound), range.upperBound)
     guard !nearest.isMultiple(of: 2) else { return nearest }

@@ -1,5 +1,5 @@
 /// The rates that the encoder aims at: defaults, changed by the app's preferences, bounded by the head unit's limits.
-/// Computed anew on every change, so that nothing of an earlier head unit remains.
+/// Computed again on every change, so that nothing of an earlier head unit remains.
 public struct EncoderTargets: Equatable, Sendable {
   /// Kilobits per second.
   public let bitrate: Int
@@ -48,7 +48,7 @@ public struct EncoderTargets: Equatable, Sendable {
     start = preferred == nil ? min(bitrate, Self.largestStart) : bitrate
   }
 
-  /// What looks good, and what is enough, for a head unit that says how much it takes.
+  /// A bitrate that looks good, and the most that is useful, for a head unit that announces its limit.
   private static func automaticBitrates(
     _ policy: BitratePolicy, _ size: VideoSize, _ frameRate: Fraction, isBounded: Bool
   ) -> (wanted: Int, most: Int) {
@@ -67,7 +67,7 @@ public struct EncoderTargets: Equatable, Sendable {
     return min(rate, limit ?? rate, Fraction(clamping: maximumFrameRate))
   }
 
-  /// What a head unit's `preferredFPS` means: 0 counts as absent.
+  /// A head unit's `preferredFPS`: 0 counts as absent.
   static func frameRate(announced: Int?) -> Int? {
     announced.flatMap { $0 > 0 ? min($0, maximumFrameRate) : nil }
   }
@@ -96,11 +96,11 @@ public struct EncoderPreferences: Equatable, Sendable {
 
 /// The bitrate of an app that sets none.
 public enum BitratePolicy: CaseIterable, Sendable {
-  /// What the head unit takes, as SDL's guides want it, as far as the size of the pictures makes use of that: begun
-  /// with 0.1 bit per pixel, and 0.2 at most. ``EncoderTargets/defaultBitrate`` if the head unit does not say, and at
-  /// least that if it takes that much.
+  /// The head unit's limit, as in SDL's guides, but at most 0.2 bit per pixel, and 0.1 to begin with.
+  /// ``EncoderTargets/defaultBitrate`` if the head unit announces no limit, and at least that if the limit allows it.
   case headUnitMaximum
-  /// Begun with ``EncoderTargets/defaultBitrate``, and 0.1 bit per pixel at most; never more than the head unit takes.
+  /// ``EncoderTargets/defaultBitrate`` to begin with, and 0.1 bit per pixel at most; never more than the head unit's
+  /// limit.
   case defaultCapped
 }
 
@@ -110,8 +110,8 @@ public struct EncoderLimits: Equatable, Sendable {
   public var maximumBitrate: Int?
   /// `preferredFPS`; 0 counts as absent.
   public var preferredFrameRate: Int?
-  /// The largest size that the head unit can show, to which its maximum bitrate has to be related; nil for the size of
-  /// the encoded pictures.
+  /// The largest size that the head unit can show, which its maximum bitrate is compared with; nil for the size of the
+  /// encoded pictures.
   public var largestPicture: VideoSize?
   /// The most that the transport should carry, in kbit/s; nil for no limit.
   public var transportBitrate: Int?
@@ -127,10 +127,10 @@ public struct EncoderLimits: Equatable, Sendable {
   }
 }
 
-/// A head unit's maximum bitrate that can't be meant in kbit/s, since uncompressed pictures would need less, or since
-/// nothing would carry it.
+/// A head unit's maximum bitrate that can't be in kbit/s, since uncompressed pictures would need less, or no transport
+/// could carry it.
 ///
-/// SDL's generic HMI announces 400000 in a field that the RPC specification has in kbit/s, and means bit/s.
+/// SDL's generic HMI announces 400000 bit/s in a field that the RPC specification has in kbit/s.
 public struct ImplausibleBitrate: Equatable, Sendable {
   /// The maximum in kbit/s, as the field says.
   public let announced: Int

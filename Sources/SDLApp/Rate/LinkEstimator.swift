@@ -1,10 +1,9 @@
-/// What the samples of a link say about it: the delay of its path, how long bytes wait in its queues, and how fast it
-/// is.
+/// Estimates from samples of a link: the delay of its path, how long bytes wait in its queues, and its rate.
 ///
 /// The rate is measured only while bytes wait, as otherwise it would be that of the encoder (the delivery rate of BBR,
-/// draft-ietf-ccwg-bbr, without the samples that are limited by the application). Queues are found by the age of the
-/// oldest unacknowledged byte rather than by round-trip times: it is known at any moment, includes what waits in this
-/// machine, and needs no TCP_INFO.
+/// draft-ietf-ccwg-bbr, without application-limited samples). Queues are found by the age of the oldest unacknowledged
+/// byte rather than by round-trip times: it is known at any moment, includes bytes that wait in this machine, and needs
+/// no TCP_INFO.
 struct LinkEstimator: Equatable, Sendable {
   /// A receiver may delay the acknowledgement of one segment (RFC 1122, section 4.2.3.2).
   static let segmentByteCount: UInt64 = 1500
@@ -13,7 +12,7 @@ struct LinkEstimator: Equatable, Sendable {
   /// Without an acknowledgement for this long, in seconds, the link is interrupted, which says nothing about its rate.
   private static let stallTime = 0.5
 
-  /// Between samples; after a longer one, what was outstanding before it says nothing.
+  /// The longest time between samples; after a longer one, bytes that were outstanding before it are ignored.
   private static let longestPause = Duration.seconds(10)
 
   private(set) var last: LinkSample?
@@ -29,7 +28,8 @@ struct LinkEstimator: Equatable, Sendable {
   private(set) var handedTime = Duration.zero
   private var queueTime = DecayingRate(timeConstant: 1.5)
 
-  /// From handing a byte over to its acknowledgement when no queue is on the way, in seconds; nil until one was seen.
+  /// From handing a byte over to its acknowledgement, without queues on the way, in seconds; nil until one was
+  /// measured.
   var pathDelay: Double? { path.value }
   /// Seconds that the oldest outstanding byte has waited in queues.
   private(set) var age = 0.0
@@ -37,29 +37,29 @@ struct LinkEstimator: Equatable, Sendable {
   private(set) var silence = 0.0
   /// The share of the last seconds in which bytes waited; nil when that is not known yet.
   var queueShare: Double? { queueTime.time > 1 ? queueTime.value : nil }
-  /// What the link carries, in bytes per second; nil when it was never seen to be full.
+  /// The rate of the link, in bytes per second; nil when it was never full.
   var capacity: Double? { meter.capacity }
-  /// Nil when the transport does not say what is acknowledged.
+  /// Nil when the transport does not report acknowledgements.
   private(set) var outstandingByteCount: UInt64?
 
   var isStalled: Bool { silence > Self.stallTime }
 
-  /// Seconds that a byte would wait in queues that was handed over now: for those before it.
+  /// Seconds that a byte handed over now would wait in queues, for the bytes before it.
   var queueingDelay: Double {
     guard let outstandingByteCount, let pathDelay, outstandingByteCount > Self.segmentByteCount else { return 0 }
     guard let capacity, capacity > 0 else { return age }
     return max(age, Double(outstandingByteCount) / capacity - pathDelay)
   }
 
-  /// What was measured no longer holds: the link carries more.
+  /// Forgets the measured rate: the link carries more.
   mutating func forgetCapacity() {
     meter.reset()
   }
 
   /// Takes the next sample.
   ///
-  /// - Returns: Seconds since the last one; nil when there is none that it continues, as after a new connection or a
-  ///   jump of the clock.
+  /// - Returns: Seconds since the last sample; nil when the sample continues none, as after a new connection or a jump
+  ///   of the clock.
   mutating func add(_ sample: LinkSample) -> Double? {
     guard let last, sample.time >= last.time, sample.time - last.time < Self.longestPause,
       sample.handedByteCount >= last.handedByteCount
@@ -97,15 +97,15 @@ struct LinkEstimator: Equatable, Sendable {
     }
   }
 
-  /// Whether what is handed over after `sample` shows the delay of the path. With a peer that acknowledges late there
-  /// is always something outstanding; it then has to be little.
+  /// Whether bytes handed over after `sample` show the delay of the path. With a peer that acknowledges late some bytes
+  /// are always outstanding; they have to be few then.
   private func isPathEmpty(_ sample: LinkSample) -> Bool {
     guard let outstanding = sample.unacknowledgedByteCount, outstanding > 0 else { return true }
     return outstanding <= Self.segmentByteCount && (sample.time.seconds - path.time) > path.window
   }
 
   private mutating func follow(_ acknowledged: UInt64, _ sample: LinkSample, elapsed: Double) {
-    // What a socket pair counts includes the kernel's own overhead, and so may go back.
+    // The count of a socket pair includes the kernel's own overhead, and so may go back.
     let progress = acknowledged > acknowledgedByteCount ? acknowledged - acknowledgedByteCount : 0
     acknowledgedByteCount = max(acknowledged, acknowledgedByteCount)
     let outstanding = sample.unacknowledgedByteCount ?? 0
@@ -149,7 +149,7 @@ struct LinkEstimator: Equatable, Sendable {
     busyTime = 0
   }
 
-  /// What the bottleneck is sending, nil if it may be idle.
+  /// The bytes that the bottleneck is sending; nil if it may be idle.
   private func markBeingSent(at time: Duration) -> SendHistory.Mark? {
     guard let oldest = history.oldest, let pathDelay else { return nil }
     let isPartlyAcknowledged = acknowledgedByteCount > oldest.start
@@ -158,7 +158,7 @@ struct LinkEstimator: Equatable, Sendable {
   }
 }
 
-/// What a link carries, measured while it is full.
+/// The rate of a link, measured while it is full.
 private struct CapacityMeter: Equatable, Sendable {
   /// The rate of the last few hundred milliseconds.
   private var recent = DecayingRate(timeConstant: 0.2)
@@ -176,17 +176,17 @@ private struct CapacityMeter: Equatable, Sendable {
       capacity = newest
       return
     }
-    // The link has changed: what was measured before does not count any more.
+    // The link has changed: forget earlier measurements.
     if newest < 0.7 * average || newest > 1.4 * average { steady.restart(from: recent) }
     capacity = steady.value
   }
 
-  /// The link was interrupted: what it carried lately says nothing.
+  /// The link was interrupted: its recent rate says nothing.
   mutating func interrupt() {
     recent.reset()
   }
 
-  /// What was measured no longer holds.
+  /// Forgets the measurements.
   mutating func reset() {
     self = CapacityMeter()
   }

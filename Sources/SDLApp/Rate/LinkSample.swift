@@ -1,14 +1,14 @@
-/// What the kernel says about a connection at one moment.
+/// The kernel's state of a connection at one moment.
 ///
-/// A transport that can't tell a value leaves it nil; ``RateController`` then does with what is there.
+/// A value that the transport can't report is nil; ``RateController`` works without it.
 public struct LinkSample: Equatable, Sendable {
   /// On the clock of the app.
   public var time: Duration
   /// All bytes that the kernel has taken since the connection was made; less than in the last sample with a new one.
   public var handedByteCount: UInt64
-  /// Bytes of those that were sound.
+  /// The part of ``handedByteCount`` that was sound.
   public var soundByteCount: UInt64
-  /// Bytes of those that the peer has not acknowledged (TCP) or read (socket pair): SIOCOUTQ.
+  /// The part of ``handedByteCount`` that the peer has not acknowledged (TCP) or read (socket pair): SIOCOUTQ.
   public var unacknowledgedByteCount: UInt64?
   /// Bytes that the kernel holds, but has not sent once: SIOCOUTQNSD.
   public var unsentByteCount: UInt64?
@@ -19,7 +19,7 @@ public struct LinkSample: Equatable, Sendable {
 
   /// The round-trip times of TCP_INFO.
   public struct RoundTrip: Equatable, Sendable {
-    /// `tcpi_rtt`, which TCP smooths over some eight acknowledgements.
+    /// `tcpi_rtt`, which TCP smooths over about eight acknowledgements.
     public var smoothed: Duration
     /// `tcpi_min_rtt`, the least of the last minutes; 0 where the kernel does not know it.
     public var minimum: Duration
@@ -46,7 +46,7 @@ public struct LinkSample: Equatable, Sendable {
 }
 
 extension LinkSample {
-  /// Nil when the transport does not say what is acknowledged.
+  /// Nil when the transport does not report acknowledgements.
   var acknowledgedByteCount: UInt64? {
     unacknowledgedByteCount.map { $0 < handedByteCount ? handedByteCount - $0 : 0 }
   }

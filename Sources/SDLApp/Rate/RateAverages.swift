@@ -21,7 +21,7 @@ struct DecayingRate: Equatable, Sendable {
     time = time * decay + seconds
   }
 
-  /// Begins anew with what `other` says.
+  /// Starts again with the values of `other`.
   mutating func restart(from other: DecayingRate) {
     amount = other.amount
     time = other.time

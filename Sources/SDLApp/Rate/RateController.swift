@@ -1,21 +1,20 @@
 /// Finds the bitrate that keeps the delay of live pictures small: just below what the link carries.
 ///
-/// It takes samples of the link (``update(_:)``) and says what the encoder should aim at (``targets``) and whether the
-/// link is ready for a picture at all (``readiness``). The readiness bounds the delay at any moment; the bitrate
-/// follows, so that few pictures have to wait.
+/// From samples of the link (``update(_:)``) it computes the encoder's ``targets``, and whether the link is ready for a
+/// picture at all (``readiness``). The readiness bounds the delay at any moment; the bitrate follows, so that few
+/// pictures have to wait.
 ///
 /// The bitrate falls in small steps while bytes wait on the way all the time, and at once to 0.9 of the rate that the
 /// link showed when it carries much less. It rises slowly near the rate that the link had when it was last full, and
-/// doubles in less than a second when nothing is known against it; never while the encoder does not use what it has. A
+/// doubles in less than a second when nothing speaks against it; never while the encoder does not use its bitrate. A
 /// step down takes a larger share of a larger bitrate, so two senders on a link approach equal shares (as with TCP's
 /// congestion avoidance, RFC 5681).
 ///
-/// Without TCP_INFO it recovers a little later. Without the number of unacknowledged bytes it goes by whether the
-/// kernel takes what it is given and nothing else. A peer that acknowledges late on purpose looks like a slow link
-/// until the longer delay counts as the path's own, after 5 to 10 s; pictures go on in the meantime, at least one per
-/// second.
+/// Without TCP_INFO it recovers a little later. Without the number of unacknowledged bytes the only sign is whether the
+/// kernel takes bytes. A peer that acknowledges late on purpose looks like a slow link until the longer delay counts as
+/// the path's own, after 5 to 10 s; pictures go on in the meantime, at least one per second.
 public struct RateController: Equatable, Sendable {
-  /// What the targets may be.
+  /// The limits of the targets.
   public struct Limits: Equatable, Sendable {
     /// Bits per second with the wanted rate of pictures, below which their rate goes down and not their quality.
     public var minimumBitrate: Int
@@ -23,10 +22,10 @@ public struct RateController: Equatable, Sendable {
     public var maximumBitrate: Int
     /// The pictures per second that are wanted.
     public var frameRate: Double
-    /// A picture should not be longer on the way than this; 0 for no bound.
+    /// The longest that a picture should be on the way; 0 for no bound.
     public var maximumLatency: Duration
-    /// Whether pictures come encoded, so that one that is not sent costs all up to the next key frame: a higher bitrate
-    /// is then tried in small steps only.
+    /// Whether pictures come encoded, so that dropping one costs all up to the next key frame: a higher bitrate is then
+    /// tried in small steps only.
     public var isEncoderUpstream: Bool
 
     public init(
@@ -52,7 +51,7 @@ public struct RateController: Equatable, Sendable {
   private var link = LinkEstimator()
   /// Bytes that the encoder made.
   private var used = DecayingRate(timeConstant: 0.5)
-  /// Bytes of sound on the same connection: they take their part of the link, but are none that the encoder has used.
+  /// Bytes of sound on the same connection: they use the link, but do not come from the encoder.
   private var sound = DecayingRate(timeConstant: 2)
   /// Seconds that bytes have to wait.
   private var meanDelay = DecayingRate(timeConstant: 0.5)
@@ -77,7 +76,7 @@ public struct RateController: Equatable, Sendable {
   /// Takes a sample of the link, best just before a picture would be encoded and just after it was handed over.
   ///
   /// Samples may come at any rate. After a jump of the clock, and when the number of bytes goes back, as with a new
-  /// connection, it measures anew and keeps the bitrate.
+  /// connection, it measures again and keeps the bitrate.
   ///
   /// - Returns: ``targets``.
   public mutating func update(_ sample: LinkSample) -> RateTargets {
@@ -100,7 +99,7 @@ public struct RateController: Equatable, Sendable {
     return targets
   }
 
-  /// What the encoder should aim at, by the last sample.
+  /// The encoder's targets, by the last sample.
   public var targets: RateTargets {
     let bitrate = max(rate, lowest)
     return RateTargets(
@@ -109,13 +108,13 @@ public struct RateController: Equatable, Sendable {
       maximumPictureBits: maximumPictureBits, reason: presentReason)
   }
 
-  /// What the link carries, in bits per second; nil when it was never full, or shows by now that it carries more.
+  /// The link's rate, in bits per second; nil when it was never full, or carries more by now.
   public var measuredCapacity: Int? { link.capacity.map { Int(saturating: $0 * 8) } }
 
-  /// What the link leaves to the picture beside the sound, in bytes per second; nil when it was never full.
+  /// The link's rate for pictures, without sound, in bytes per second; nil when it was never full.
   private var capacityForVideo: Double? { link.capacity.map { max($0 - (sound.value ?? 0), $0 / 10) } }
 
-  /// How long a byte that is handed over now would wait for others before it.
+  /// How long a byte handed over now would wait for others before it.
   public var queueingDelay: Duration { .seconds(min(link.queueingDelay, 3600)) }
 }
 
@@ -139,22 +138,23 @@ extension RateController {
 
   private var lowest: Double { min(Double(max(limits.minimumBitrate, 1)), highest) }
 
-  /// At least what a picture per second needs.
+  /// At least enough for a picture per second.
   private func bounded(_ rate: Double) -> Double {
     min(max(rate.isFinite ? rate : 0, lowest / wantedPictureRate), highest)
   }
 }
 
 extension RateController {
-  /// What may wait on the way before a picture is encoded, of the maximum latency; the rest is for the picture itself.
+  /// The share of the maximum latency that bytes on the way may take before a picture is encoded; the rest is for the
+  /// picture itself.
   private static let queueShare = 0.25
   private static let shortestWait = Duration.milliseconds(2)
   private static let longestWait = Duration.milliseconds(20)
 
-  /// Whether the link is ready for a picture, by the last sample: whether what is on the way already leaves it time.
+  /// Whether the link is ready for a picture, by the last sample: whether the bytes on the way leave it time.
   ///
-  /// A link that looks full never ends the stream, whatever makes it look so: one picture per second goes, as long as
-  /// the kernel sends what it is given. Without a maximum latency the link is always ready.
+  /// A link that looks full, for whatever reason, never ends the stream: one picture per second goes, as long as the
+  /// kernel sends bytes. Without a maximum latency the link is always ready.
   public var readiness: LinkReadiness {
     guard limits.maximumLatency > .zero, let last = link.last else { return .ready }
     let sendsAll = !last.isBlocked && (last.unsentByteCount ?? 0) == 0
@@ -173,8 +173,8 @@ extension RateController {
 
   /// Even if each acknowledgement comes late, so that the link looks slow, a key frame goes after this time.
   private static let longestBreak = Duration.seconds(2)
-  /// What may wait, of the maximum latency, before a picture that comes encoded is left out: a key frame alone may take
-  /// longer than that, and all up to the next one would be lost.
+  /// The multiple of the maximum latency that bytes on the way may take before a picture that comes encoded is dropped:
+  /// a key frame alone may take longer than the latency, and all up to the next one would be lost.
   private static let encodedShare = 3
 
   /// Whether a picture that comes encoded would be too late, by the last sample.
@@ -188,14 +188,14 @@ extension RateController {
   }
 }
 
-/// How the bitrate follows the link. The numbers were found on a simulated link, and are what its tests hold.
+/// How the bitrate follows the link. The numbers were found on a simulated link, which the tests use.
 extension RateController {
-  /// Bytes that wait for so many seconds, all the time, mean that the link is full. More than a picture's own bytes
-  /// need on a link that is not, less than what may wait before a picture is encoded.
+  /// Bytes that always wait for so many seconds mean that the link is full. It is more than a picture's own bytes need
+  /// on a link that is not, and less than may wait before a picture is encoded.
   private static let standingDelay = 0.025
-  /// Seconds for which they have to, as a key frame alone makes a queue.
+  /// Seconds for which bytes have to wait, as a key frame alone makes a queue.
   private static let standingTime = 0.3
-  /// Until the effect of a step shows, beside `standingTime`.
+  /// The time until a step shows its effect, beside `standingTime`.
   private static let stepPause = Duration.milliseconds(300)
   /// From this mean delay on, in seconds, the bitrate does not rise.
   private static let longestDelayToRise = 0.04
@@ -203,7 +203,7 @@ extension RateController {
   /// The share of the link that is used after a fall to its rate: the rest is for key frames and other senders.
   private static let linkShare = 0.9
   /// A bitrate that is more than so many times too high falls to the link's rate at once. Others fall in steps, since
-  /// beside another sender the measured rate depends on who has just sent a key frame.
+  /// beside another sender the measured rate depends on which one has just sent a key frame.
   private static let grossExcess = 1.5
 
   /// A bitrate that is more than so many times too high for so long falls to the link's rate as well.
@@ -211,17 +211,17 @@ extension RateController {
   private static let unusableTime = Duration.seconds(2)
   /// When bytes wait for more than this share of the time, the link is full.
   private static let fullQueue = 0.6
-  /// When bytes wait for less than this share of the time, a rate of the link no longer holds to which the bitrate is
-  /// near. Key frames alone make more than nothing.
+  /// When bytes wait for less than this share of the time although the bitrate is near the link's measured rate, that
+  /// rate is outdated. Not 0, because of key frames.
   private static let rareQueue = 0.06
-  /// Seconds after the kernel's refusal from which nothing is known against a higher bitrate.
+  /// Seconds after the kernel took no more, from which nothing speaks against a higher bitrate.
   private static let blockingLifetime = 2.5
-  /// Seconds of short round trips after which it does not, either.
+  /// Seconds of short round trips after which nothing speaks against it, either.
   private static let shortRoundTripTime = 0.5
 
-  /// The share of the bitrate by which it rises per second while nothing is known against it.
+  /// The share of the bitrate by which it rises per second while nothing speaks against it.
   private static let fastRise = 1.0
-  /// The same for an encoder upstream, however little is known against it.
+  /// The same for an encoder upstream, even if nothing speaks against it.
   private static let steepestUpstreamRise = 0.1
   /// Bits per second by which a bitrate of ``reference`` or less rises slowly, per second.
   private static let slowRise = 25_000.0
@@ -276,8 +276,8 @@ extension RateController {
     return rate > Self.grossExcess * capacity && (used.value ?? 0) * 8 < 0.65 * rate
   }
 
-  /// Whether pictures have been left out for long because the link is full. When they all have one size, each that is
-  /// sent may find the link empty again, so that no bytes stand in it.
+  /// Whether pictures have been left out for long because the link is full. When all have one size, each picture may
+  /// find the link empty again, so that no bytes wait in it.
   private mutating func isUnusable(_ capacity: Double, now: Duration) -> Bool {
     let isTooHigh =
       rate > Self.lastingExcess * capacity && (used.value ?? 0) * 8 < 0.75 * rate
@@ -323,7 +323,7 @@ extension RateController {
   }
 
   private mutating func rise(elapsed: Double, isFast: Bool) {
-    // An encoder that does not use what it has shows nothing about the link.
+    // An encoder that does not use its bitrate shows nothing about the link.
     guard let used = used.value, used * 8 >= 0.6 * rate, rate < highest else { return }
     let slowRise = min(
       Self.slowRise * max(rate / Self.reference, 1).squareRoot(), Self.steepestSlowRise * rate)
@@ -333,13 +333,13 @@ extension RateController {
   }
 }
 
-/// What an encoder of live pictures should aim at, so that they are not delayed by the link.
+/// The targets of an encoder of live pictures, so that the link does not delay them.
 public struct RateTargets: Equatable, Sendable {
-  /// Why the targets are what they are.
+  /// The reason for the targets.
   public enum Reason: Equatable, Sendable {
-    /// The link carries all that the encoder may use.
+    /// The link carries the encoder's maximum.
     case ceiling
-    /// The link may carry more, which is being tried.
+    /// The link may carry more; a higher bitrate is being tried.
     case probing
     /// The link was full.
     case link
@@ -354,11 +354,11 @@ public struct RateTargets: Equatable, Sendable {
   public var bitrate: Int
   /// The most pictures per second: less than wanted where the link does not carry the minimum bitrate.
   public var frameRate: Double
-  /// Bits per second with `frameRate` pictures: `bitrate`, or less below the minimum. Together with `frameRate` this is
-  /// what an encoder is set to.
+  /// Bits per second with `frameRate` pictures: `bitrate`, or less below the minimum. An encoder is set to this and
+  /// `frameRate`.
   public var sentBitrate: Int
-  /// The most bits that a single picture should have, so that it alone is no longer on the way than the maximum
-  /// latency; nil when nothing is known against any number. The size of the encoder's VBV buffer.
+  /// The most bits that a single picture should have, so that it alone takes no longer than the maximum latency; nil
+  /// for no limit. The size of the encoder's VBV buffer.
   public var maximumPictureBits: Int?
   /// Why.
   public var reason: Reason
@@ -367,12 +367,12 @@ public struct RateTargets: Equatable, Sendable {
 /// Whether a live picture should be encoded now.
 public enum LinkReadiness: Equatable, Sendable {
   case ready
-  /// Ask again after this time, with a new sample. If another picture has come by then, it takes the place of this one.
+  /// Ask again after this time, with a new sample. A later picture replaces this one.
   case wait(Duration)
 }
 
 extension Int {
-  /// The nearest whole number that there is; 0 for what is no number.
+  /// The nearest whole number; 0 for NaN.
   fileprivate init(saturating value: Double) {
     self = value.isNaN ? 0 : value >= 9e18 ? .max : value <= -9e18 ? .min : Int(value)
   }

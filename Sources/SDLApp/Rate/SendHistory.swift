@@ -1,5 +1,5 @@
-/// When bytes were handed to the kernel, as far as they are not acknowledged: it tells how old the oldest of them are,
-/// also where the transport measures no round-trip time.
+/// The times when unacknowledged bytes were handed to the kernel: the age of the oldest ones is known even if the
+/// transport measures no round-trip time.
 struct SendHistory: Equatable, Sendable {
   /// Bytes that were handed over together.
   struct Mark: Equatable, Sendable {
@@ -23,7 +23,7 @@ struct SendHistory: Equatable, Sendable {
     marks.reserveCapacity(Self.capacity)
   }
 
-  /// What the peer has to acknowledge next.
+  /// The bytes that the peer has to acknowledge next.
   var oldest: Mark? { marks.first }
 
   /// Notes that bytes have been handed over since `time`; `showsPathDelay` if none before them are outstanding.
@@ -37,8 +37,8 @@ struct SendHistory: Equatable, Sendable {
 
   /// Forgets the first `acknowledged` of all bytes.
   ///
-  /// - Returns: From handing bytes over to their first acknowledgement, if nothing else was outstanding then; nil if
-  ///   `acknowledged` shows no such thing.
+  /// - Returns: From handing bytes over to their first acknowledgement, if nothing else was outstanding then; otherwise
+  ///   nil.
   mutating func acknowledge(_ acknowledged: UInt64, now: Duration) -> Duration? {
     var pathDelay: Duration?
     var finishedCount = 0
@@ -55,8 +55,8 @@ struct SendHistory: Equatable, Sendable {
   }
 }
 
-/// How long bytes have been on their way that the peer has not acknowledged: sound that comes later than a live source
-/// can wait is better left out, and the kernel would take seconds of it.
+/// How long unacknowledged bytes have been on their way: late sound of a live source is better left out, but the kernel
+/// would take seconds of it.
 public struct LinkDelay: Equatable, Sendable {
   private var history = SendHistory()
   private var handedByteCount: UInt64 = 0
@@ -65,7 +65,7 @@ public struct LinkDelay: Equatable, Sendable {
   /// Before anything was sent.
   public init() {}
 
-  /// The age of the oldest bytes that are not acknowledged; zero where the transport does not tell.
+  /// The age of the oldest unacknowledged bytes; zero if the transport does not report them.
   public mutating func age(_ sample: LinkSample) -> Duration {
     if sample.handedByteCount < handedByteCount { self = LinkDelay() }
     if sample.handedByteCount > handedByteCount {

@@ -11,7 +11,7 @@ public enum AppState: String, CaseIterable, Sendable {
   public var isInForeground: Bool { self == .foreground || self == .regaining }
 }
 
-/// How the app stands to its user, now and since it was in the foreground last.
+/// The app's state now, and since it was in the foreground last.
 struct AppPresence: Sendable {
   var state: AppState {
     didSet {

@@ -28,9 +28,9 @@ struct AudioService: RequestedService {
     lifecycle.nextDeadline.earlier(transport.nextDeadline(now: now))
   }
 
-  /// What the service has to be. Whether the app is in the foreground of its own device does not count: a navigation
-  /// app speaks there as well. An app that is not audible keeps its service as long as its level allows one: SDL Core
-  /// leaves it open if nothing is sent.
+  /// The demanded state of the service. It does not depend on whether the app is in the foreground of its own device: a
+  /// navigation app speaks in the background as well. An app that is not audible keeps its service as long as its level
+  /// allows one: SDL Core leaves it open if nothing is sent.
   ///
   /// - Parameter isVideoRequested: a further refusal could cost the app its level, and with that the picture.
   private func unplacedDemand(
@@ -49,8 +49,8 @@ struct AudioService: RequestedService {
       isClosed: isClosed)
   }
 
-  /// Acts on the difference between what is demanded and what is there. There is no start while that of the video waits
-  /// for its answer: a refusal costs the app its level, unless its other service runs already.
+  /// Acts on the difference between the demanded and the present state. Sound does not start while a start of video
+  /// waits for its answer: a refusal costs the app its level, unless its other service runs already.
   mutating func reconcile(_ context: inout SessionContext, beside video: VideoService) {
     var demand = demand(context, beside: video)
     if case .stream = demand, isClosed, video.isStarting || startWaits(for: video, context) { demand = .hold }

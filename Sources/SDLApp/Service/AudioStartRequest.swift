@@ -1,7 +1,7 @@
 import SDLMessages
 import SDLWire
 
-/// The sound that the app asks the head unit for: without parameters, since the head unit alone chooses its format.
+/// The app's request for sound: without parameters, since the head unit alone chooses the format.
 public struct AudioStartRequest: Hashable, Sendable {
   /// Creates a request for sound in the head unit's format.
   public init() {}
@@ -30,7 +30,7 @@ public struct AudioGrant: Equatable, Sendable {
   public var version: UInt8
   /// Largest payload of one frame in bytes, valid under every reading of the head unit's `mtu`.
   public var maximumPayload: Int
-  /// What the head unit plays.
+  /// The head unit's format.
   public var format: PCMFormat
   /// The head unit has announced no format, and ``format`` is the usual one.
   public var isFormatAssumed: Bool

@@ -4,16 +4,16 @@ struct HapticDelivery: Equatable, Sendable {
   /// The shortest time between two requests. Head units unregister apps with more than 1000 requests of any kind in 10
   /// s.
   static let interval = Duration.milliseconds(100)
-  /// The most result codes that are reported, and the longest of them in bytes: the specification has some 30, and what
-  /// a head unit makes up besides must not fill the memory.
+  /// The most result codes that are reported, and the longest of them in bytes: the specification has some 30, and
+  /// invented ones must not fill the memory.
   private static let maximumRefusals = 32
   private static let longestResultCode = 100
 
   /// The list that the app has set; nil before the first.
   var list: HapticRectangleList?
-  /// The rectangles that the head unit was sent last; nil when none were, or when they are to be sent again.
+  /// The rectangles sent last; nil when none were sent, or when they have to be sent again.
   private var sent: [HapticRectangle]?
-  /// What ``sent`` was computed from, so that nothing is computed while nothing changes.
+  /// The input from which ``sent`` was computed, so that nothing is computed while nothing changes.
   private var computed: Computed?
   private var isUnanswered = false
   /// No request is sent before this.
@@ -23,10 +23,10 @@ struct HapticDelivery: Equatable, Sendable {
   /// Result codes that were reported to the app.
   private var reportedRefusals: Set<String> = []
 
-  /// When ``next(_:now:)`` has to be called again for what ``interval`` holds back.
+  /// When ``next(_:now:)`` has to be called again because ``interval`` has delayed a request.
   private(set) var nextDeadline: Duration?
 
-  /// A service has begun: what was sent before belonged to other pictures, except for an empty list.
+  /// A service has begun: the rectangles sent before belonged to other pictures, except for an empty list.
   mutating func serviceStarted() {
     if sent?.isEmpty != true { forget() }
     isForbidden = false
@@ -63,7 +63,7 @@ struct HapticDelivery: Equatable, Sendable {
   ///   - result: nil when no answer came in time.
   ///   - isInFull: if the app has left HMI level FULL meanwhile, a refusal was to be expected.
   /// - Returns: Whether the app should hear of a refusal: once for each code. A list that needs encryption is sent
-  ///   again with it.
+  ///   again, encrypted.
   mutating func answered(_ result: RPCResult?, isInFull: Bool) -> Bool {
     isUnanswered = false
     guard let result, !result.success else { return false }

@@ -9,7 +9,7 @@ public struct MessageIDs: Equatable, Sendable {
   /// 2²⁹…2³⁰−1.
   public static let audio = MessageIDs(1 << 29...1 << 30 - 1)
 
-  /// 1…2²⁹−1, for what is no media. Head units refuse 0.
+  /// 1…2²⁹−1, for everything but media. Head units refuse 0.
   static let session = MessageIDs(1...1 << 29 - 1)
 
   let range: ClosedRange<UInt32>
@@ -20,7 +20,7 @@ public struct MessageIDs: Equatable, Sendable {
     following = range.lowerBound
   }
 
-  /// The same range, going on with `following`, clamped to it.
+  /// The same range, continuing with `following`, clamped to it.
   func starting(at following: UInt32) -> MessageIDs {
     var ids = self
     ids.following = min(max(following, range.lowerBound), range.upperBound)

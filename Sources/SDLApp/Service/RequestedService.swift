@@ -1,11 +1,10 @@
 import SDLWire
 
-/// What the services of video and sound have in common: a request of the app, the way of the service to what that
-/// demands, and the transport that carries it.
+/// The common part of the video and audio services: the app's request, the lifecycle of the service, and its transport.
 protocol RequestedService: Sendable {
   associatedtype Request: ServiceRequest
 
-  /// What the app asks for; nil for nothing.
+  /// The app's request; nil for none.
   var request: Request? { get set }
   var transport: ServiceTransport { get set }
   var lifecycle: StreamLifecycle<Request> { get set }
@@ -30,13 +29,13 @@ extension RequestedService {
   func placement(_ context: SessionContext, beside other: some RequestedService) -> ServicePlacement {
     let binding = binding(context, beside: other)
     let placement = transport.placement(beside: context.secondary, binding: binding, now: context.now)
-    // Sound gives way where no transport is allowed for both.
+    // Sound gives way if no transport is allowed for both.
     if Self.type == .audio, binding == .secondary, !transport.allows(.secondary) { return .impossible(.noTransport) }
     return placement
   }
 
-  /// The transport that carries the service if it may: TLS numbers the records of a session, and nothing keeps those of
-  /// two connections in order.
+  /// The transport that carries the service if it may: TLS numbers the records of a session, and two connections do not
+  /// keep them in order.
   private func binding<Other: RequestedService>(_ context: SessionContext, beside other: Other) -> TransportRole? {
     guard context.security.asksForEncryption(of: Self.type) else { return nil }
     if context.security.isRPCEncrypted { return .primary }
@@ -45,8 +44,9 @@ extension RequestedService {
     return context.secondary.isRegistered && other.transport.allows(.secondary) ? .secondary : nil
   }
 
-  /// Whether a start has to wait for the other service. TLS is one for the session (SDL-0322): of two starts with the E
-  /// bit one follows the answer to the other, and records of the other have to be over on another transport.
+  /// Whether a start has to wait for the other service. A session has one TLS (SDL-0322): of two starts with the E bit,
+  /// the second one waits for the answer to the first, and for the end of the other service's records on another
+  /// transport.
   func startWaits<Other: RequestedService>(for other: Other, _ context: SessionContext) -> Bool {
     guard isClosed, !other.isClosed, context.security.asksForEncryption(of: Self.type) else { return false }
     if other.isStarting { return context.security.isAskedFor(Other.type) }
@@ -54,7 +54,7 @@ extension RequestedService {
       && placement(context, beside: other) != .start(on: other.transport.role)
   }
 
-  /// Brings the service closer to what is demanded.
+  /// Brings the service closer to the demanded state.
   mutating func follow(
     _ demand: StreamDemand<Request>, _ context: inout SessionContext, beside other: some RequestedService
   ) {
@@ -65,7 +65,7 @@ extension RequestedService {
     perform(outputs, &context)
   }
 
-  /// The head unit believes that the service runs, encrypted as nothing can be: it counts as refused.
+  /// The head unit believes that the service runs encrypted, but it can't: it counts as refused.
   mutating func acknowledgedUnreadably(
     _ rejection: ServiceRejection, _ demand: StreamDemand<Request>, _ context: inout SessionContext
   ) {
@@ -104,8 +104,8 @@ extension RequestedService {
     if transport.role == .secondary { perform(lifecycle.transportLost(now: context.now), &context) }
   }
 
-  /// Ends the service because the session ends. EndService is only sent when the app ends it, since otherwise the
-  /// session is already gone.
+  /// Ends the service because the session ends. EndService is only sent if the app ends the session, since otherwise
+  /// the session is already gone.
   mutating func stop(_ reason: StreamStopReason, _ context: inout SessionContext) {
     let outputs = lifecycle.reconcile(.closed(reason), now: context.now)
     perform(reason == .app ? outputs : outputs.filter { $0 != .sendEndService }, &context)
@@ -115,7 +115,7 @@ extension RequestedService {
     if !context.hasUnregistered { context.messenger.send(.endService, Self.type, on: transport.role) }
   }
 
-  /// Whether the app has to hear of a start that has failed: one that asks for nothing any more has nothing to decide.
+  /// Whether a failed start has to be reported: an app without a request has nothing to decide.
   func isAskedFor(_ context: SessionContext) -> Bool { context.isRegistered && request != nil }
 
   /// The secondary transport is left if it may be the reason for a start that has failed.

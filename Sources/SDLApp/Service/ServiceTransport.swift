@@ -1,6 +1,6 @@
 import SDLWire
 
-/// What can be done for a service that is asked for.
+/// What can be done for a requested service.
 enum ServicePlacement: Equatable {
   case start(on: TransportRole)
   /// Not before this time, or a change.
@@ -12,12 +12,12 @@ enum ServicePlacement: Equatable {
 struct ServiceTransport: Equatable, Sendable {
   /// The transport of the present service, or of the last one.
   private(set) var role = TransportRole.primary
-  /// Those that may carry the service, in the head unit's order of preference.
+  /// Transports that may carry the service, in the head unit's order of preference.
   private var allowed = TransportRole.preferences(nil)
   private var avoidance = SecondaryAvoidance()
   private var announcement = WaitAnnouncement()
 
-  /// The wait for a transport that the app has heard of last.
+  /// The wait for a transport that was reported last.
   var reportedWait: TransportWait? { announcement.reported }
 
   /// Whether a service that runs on the secondary transport could go on over the primary one.
@@ -53,7 +53,7 @@ struct ServiceTransport: Equatable, Sendable {
     return .impossible(secondary.isPossible ? .secondaryTransport : .secondaryTransportUnused)
   }
 
-  /// What `demand` becomes with the transports that are there: a service moves by its end here and its start there.
+  /// `demand` with the present transports: a service moves by its end on one and its start on the other.
   func placed<Request>(
     _ demand: StreamDemand<Request>, _ placement: ServicePlacement, isClosed: Bool
   ) -> StreamDemand<Request> {
@@ -65,7 +65,7 @@ struct ServiceTransport: Equatable, Sendable {
     }
   }
 
-  /// The service is asked for now.
+  /// The service is requested now.
   mutating func starts(_ placement: ServicePlacement) {
     if case .start(let role) = placement { self.role = role }
   }
@@ -74,8 +74,8 @@ struct ServiceTransport: Equatable, Sendable {
     if role == .secondary { avoidance.started() }
   }
 
-  /// A head unit that has not answered on the secondary transport, or has refused for no reason that another request
-  /// would mend, may start the service on the other one.
+  /// A head unit that has not answered on the secondary transport, or has refused for a reason that another request
+  /// can't fix, may start the service on the other one.
   ///
   /// - Returns: Why the secondary transport is of no use; nil if it may be.
   mutating func startFailed<Request>(_ failure: StreamStartFailure<Request>, now: Duration) -> String? {
@@ -91,12 +91,12 @@ struct ServiceTransport: Equatable, Sendable {
     }
   }
 
-  /// The secondary transport has another address: what was of no use is elsewhere.
+  /// The secondary transport has another address: earlier failures do not count.
   mutating func addressChanged() {
     avoidance = SecondaryAvoidance()
   }
 
-  /// - Parameter wait: what holds now; nil for no wait.
+  /// - Parameter wait: the present one; nil for no wait.
   mutating func updateWait(_ wait: TransportWait?, now: Duration) {
     announcement.update(wait, now: now)
   }
@@ -123,7 +123,7 @@ struct SecondaryAvoidance: Equatable, Sendable {
     refusals = 0
   }
 
-  /// It has refused one for no reason that another request would mend.
+  /// It has refused a start for a reason that another request can't fix.
   mutating func refused(now: Duration) {
     refusals += 1
     if refusals >= Self.mostRefusals { unanswered(now: now) }
@@ -140,20 +140,20 @@ struct SecondaryAvoidance: Equatable, Sendable {
   func nextDeadline(now: Duration) -> Duration? { isActive(now: now) ? until : nil }
 }
 
-/// Which wait for a transport the app has heard of. One that is over before anybody could act on it is not told: a
-/// transport may be lost a moment before the connection itself is.
+/// Which wait for a transport was reported. A very short wait is not: a transport may be lost a moment before the
+/// connection itself is.
 struct WaitAnnouncement: Equatable, Sendable {
-  /// How long a wait must have lasted.
+  /// How long a wait must have lasted to be reported.
   static let settlingTime = Duration.milliseconds(500)
 
   private(set) var reported: TransportWait?
   private var isPending = false
   private var waitsSince: Duration = .zero
 
-  /// When ``update(_:now:)`` has something to say, if nothing changes before.
+  /// When ``update(_:now:)`` has something to report, if nothing changes before.
   var nextDeadline: Duration? { isPending ? waitsSince + Self.settlingTime : nil }
 
-  /// - Parameter wait: what holds now; nil for no wait.
+  /// - Parameter wait: the present one; nil for no wait.
   mutating func update(_ wait: TransportWait?, now: Duration) {
     if wait != nil, reported == nil {
       if !isPending { waitsSince = now }

@@ -1,7 +1,7 @@
 import SDLWire
 
-/// The services of a session, beside each other: what becomes of one may depend on the other. And what needs none: the
-/// buttons of the car, how the app is shown in lists, and the application's own RPCs.
+/// The services of a session, which may depend on each other. And features without a service: the buttons of the car,
+/// the app's name and icon, and the application's own RPCs.
 struct SessionServices: Sendable {
   var video: VideoService
   var audio: AudioService
@@ -16,10 +16,10 @@ struct SessionServices: Sendable {
     presentation = AppPresentation(configuration)
   }
 
-  /// What the secondary transport carries could go on over the primary one.
+  /// Services on the secondary transport could go on over the primary one.
   var canReplaceSecondary: Bool { video.transport.canReplaceSecondary || audio.transport.canReplaceSecondary }
 
-  /// The secondary transport carries one that has not ended.
+  /// The secondary transport carries a service that has not ended.
   var usesSecondary: Bool { video.isOnSecondary || audio.isOnSecondary }
 
   /// Encrypted data may be lost with the secondary transport.
@@ -33,7 +33,7 @@ struct SessionServices: Sendable {
       .earlier(application.nextDeadline)
   }
 
-  /// What encryption has to know of them.
+  /// The state of the services that encryption depends on.
   func situation(now: Duration) -> SessionSecurity.Situation {
     SessionSecurity.Situation(
       now: now, isVideoStarting: video.isStarting, isAudioStarting: audio.isStarting,
@@ -51,13 +51,13 @@ struct SessionServices: Sendable {
     status.audioWait = audio.transport.reportedWait
   }
 
-  /// Acts on the difference between what is demanded and what is there.
+  /// Acts on the difference between the demanded and the present state.
   mutating func reconcile(_ context: inout SessionContext) {
     video.reconcile(&context, beside: audio)
     audio.reconcile(&context, beside: video)
   }
 
-  /// Notes whether what is demanded waits for a transport.
+  /// Notes whether a demanded service waits for a transport.
   mutating func updateWaits(_ context: SessionContext) {
     video.updateWait(context, beside: audio)
     audio.updateWait(context, beside: video)
@@ -97,7 +97,7 @@ struct SessionServices: Sendable {
     }
   }
 
-  /// The HMI level is about to become another one. The head unit may not tell the end of what is held any more.
+  /// The HMI level is about to change. The head unit may not report the release of held fingers and buttons any more.
   mutating func levelChanges(_ context: inout SessionContext) {
     permissionsChanged()
     buttons.releaseKeys(&context)
@@ -134,7 +134,7 @@ struct SessionServices: Sendable {
     if service == .audio { audio.giveUp(&context) } else { video.giveUp(&context) }
   }
 
-  /// The head unit believes that the service runs, encrypted as nothing can be: it counts as refused.
+  /// The head unit believes that the service runs encrypted, but it can't: it counts as refused.
   mutating func acknowledgedUnreadably(
     _ service: ServiceType, _ rejection: ServiceRejection, _ context: inout SessionContext
   ) {
@@ -158,7 +158,7 @@ struct SessionServices: Sendable {
     }
     guard role == (isVideo ? video.transport.role : audio.transport.role) else {
       context.messenger.diagnose("ignored \(control) of \(service) on the transport that does not carry it")
-      // What the head unit believes to run there was given up before it answered.
+      // The start was given up before the head unit answered it.
       if control == .startServiceACK { context.messenger.send(.endService, service, on: role) }
       return
     }

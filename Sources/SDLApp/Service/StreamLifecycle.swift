@@ -1,7 +1,6 @@
 import SDLWire
 
-/// The lifecycle of a service that carries media: compares what is asked for with what is there, and acts on the
-/// difference.
+/// The lifecycle of a media service: compares the demanded with the present state, and acts on the difference.
 ///
 /// It is driven by levels, not edges: whatever came in between, the next ``reconcile(_:now:)`` finds the way to the
 /// demanded state. Every wait has a time-out.
@@ -10,17 +9,17 @@ struct StreamLifecycle<Request: ServiceRequest>: Equatable, Sendable {
     case closed
     case starting(Request, deadline: Duration)
     case open(request: Request, accepted: Request.Acceptance, isHeld: Bool)
-    /// The head unit has ended the service, and may be about to say why.
+    /// The head unit has ended the service, and may be about to send the reason.
     case awaitingReason(EndByHeadUnit)
     case ending(deadline: Duration)
   }
 
   /// An end whose reason is not known yet: SDL Core may end the service of an app that the driver leaves before it
-  /// tells the status.
+  /// sends the status.
   struct EndByHeadUnit: Equatable, Sendable {
-    /// No reason counts that comes later.
+    /// Reasons that come later do not count.
     var deadline: Duration
-    /// What follows if none comes.
+    /// The consequence if none comes.
     var consequence: [Output] = []
   }
 
@@ -39,25 +38,25 @@ struct StreamLifecycle<Request: ServiceRequest>: Equatable, Sendable {
   }
 
   var timeouts = StreamTimeouts()
-  /// After a pause the service is ended and started again, as the guides for apps have it, instead of being used on.
+  /// After a pause the service is ended and started again, as in the guides for apps, instead of being kept.
   var restartsAfterPause = false
-  /// Between the first demand for a stream and the request.
+  /// The time between the first demand for a stream and the request.
   var startDelay = Duration.zero
-  /// The service is never asked for encrypted: a head unit that takes it no other way refuses it for good.
+  /// The service is never requested encrypted: a head unit that requires encryption refuses it for good.
   var isNeverProtected = false
-  /// What earlier attempts have come to.
+  /// The results of earlier attempts.
   var history = StreamStartHistory<Request>()
   private(set) var state = State.closed
-  /// Since when a stream is demanded that is not asked for yet; `startDelay` counts from here.
+  /// Since when a stream has been demanded but not requested; `startDelay` counts from here.
   private var demandedSince: Duration?
-  /// When the demanded stream may be asked for; nil when none is, or when nothing but another demand helps.
+  /// When the demanded stream may be requested; nil when none is demanded, or only another demand can help.
   private var startAt: Duration?
-  /// The start that is not answered yet was sent so soon after a refusal that it may be refused for the same reason.
+  /// The unanswered start was sent so soon after a refusal that it may be refused for the same reason.
   private var followsRefusal = false
-  /// When the stream that is open, or was last, began.
+  /// When the present stream, or the last one, began.
   private var openedAt: Duration = .zero
 
-  /// For the app.
+  /// The state for the app.
   var summary: StreamState {
     switch state {
     case .closed: .stopped
@@ -77,7 +76,7 @@ struct StreamLifecycle<Request: ServiceRequest>: Equatable, Sendable {
     }
   }
 
-  /// Brings the service closer to what is demanded.
+  /// Brings the service closer to the demanded state.
   mutating func reconcile(_ demand: StreamDemand<Request>, now: Duration) -> [Output] {
     if demand == .closed(.hmiStatus) { return levelLost(now: now) + follow(demand, now: now) }
     history.levelAllowsStream()
@@ -144,12 +143,12 @@ struct StreamLifecycle<Request: ServiceRequest>: Equatable, Sendable {
 
   private mutating func end(_ reason: StreamStopReason, now: Duration) -> [Output] {
     history.streamEnded(after: now - openedAt)
-    // The next start goes over another transport, where it must not be faster.
+    // The next start goes over another transport, where it must not arrive earlier.
     state = .ending(deadline: now + (reason == .moved ? timeouts.endOfMove : timeouts.end))
     return [.stopped(reason), .sendEndService]
   }
 
-  /// StartServiceACK. `demand` is that of now, which may have changed since the request.
+  /// StartServiceACK. `demand` is the present one, which may have changed since the request.
   mutating func acknowledged(
     _ answer: Request.Answer, _ demand: StreamDemand<Request>, now: Duration
   ) -> [Output] {
@@ -172,7 +171,7 @@ struct StreamLifecycle<Request: ServiceRequest>: Equatable, Sendable {
         return [.startFailed(error, request: request, retryAfter: nil), .sendEndService]
       }
     case .closed:
-      // An answer after our time-out: the head unit now believes in a service that is not used.
+      // An answer after our time-out: the head unit now has a service that is not used.
       state = .ending(deadline: now + timeouts.end)
       return [.sendEndService]
     case .open, .ending, .awaitingReason:
@@ -180,16 +179,16 @@ struct StreamLifecycle<Request: ServiceRequest>: Equatable, Sendable {
     }
   }
 
-  /// StartServiceNAK. `demand` is that of now, which may have changed since the request.
+  /// StartServiceNAK. `demand` is the present one, which may have changed since the request.
   mutating func refused(_ rejection: ServiceRejection, _ demand: StreamDemand<Request>, now: Duration) -> [Output] {
     guard case .starting(let request, _) = state else { return [] }
     state = .closed
-    // Not this request was refused, but a start in the level that an earlier refusal has cost.
+    // The refusal is not about this request: it was sent in the level to which an earlier refusal led.
     if followsRefusal, demand == .closed(.hmiStatus) { return [] }
     let failure = StreamStartFailure<Request>.refused(
       rejectedParameters: rejection.rejectedParameters, reason: rejection.reason)
-    // A start without parameters has none that could be named. While the app does not ask for it, its refusal says
-    // nothing about the request, since the driver may have left.
+    // A start without parameters has none that could be named. If the app has taken its request back, the refusal says
+    // nothing about it, since the driver may have left.
     if request.isBare, demand != .stream(request) {
       _ = history.failed(now: now)
       return []
@@ -199,7 +198,7 @@ struct StreamLifecycle<Request: ServiceRequest>: Equatable, Sendable {
     switch history.refused(refusal, now: now) {
     case .retry(let pause): return [.startFailed(failure, request: request, retryAfter: pause)]
     case .refusedForGood where isFinal:
-      // The app already asks for something else.
+      // The app already requests something else.
       if case .stream(let demanded) = demand, demanded != request { return [] }
       return [.startFailed(failure, request: request, retryAfter: nil)]
     case .refusedForGood(let count):
@@ -252,7 +251,7 @@ struct StreamLifecycle<Request: ServiceRequest>: Equatable, Sendable {
   /// Gives up a start that is not answered.
   mutating func giveUp(now: Duration) -> [Output] {
     guard case .starting(let request, _) = state else { return [] }
-    // The head unit may yet act on the request, so it is told to end the service before anything else.
+    // The head unit may still act on the request, so the service is ended before anything else.
     state = .ending(deadline: now + timeouts.end)
     return [
       .startFailed(.unanswered, request: request, retryAfter: history.unanswered(now: now)), .sendEndService,
@@ -279,17 +278,17 @@ struct StreamLifecycle<Request: ServiceRequest>: Equatable, Sendable {
 struct StreamTimeouts: Equatable, Sendable {
   /// For the answer to StartService.
   var start: Duration
-  /// The same after a start that stayed unanswered: SDL Core gives its HMI 11 s, and giving up earlier again and again
-  /// would never let a slow one through.
+  /// The same after an unanswered start: SDL Core gives its HMI 11 s, and with shorter time-outs a slow HMI would never
+  /// succeed.
   var startAfterUnanswered: Duration = .seconds(12)
   /// For the answer to EndService; after it the service counts as ended.
   var end: Duration = .seconds(1)
-  /// For the reason of an end that the head unit has brought about.
+  /// For the reason after an end by the head unit.
   var reason: Duration = .milliseconds(100)
   /// As ``end``, where the stream goes on over another transport.
   var endOfMove: Duration = .seconds(5)
 
-  /// Those of a session; a TLS handshake may be part of a start.
+  /// The time-outs of a session; a TLS handshake may be part of a start.
   init(_ configuration: AppSession.Configuration, canEncrypt: Bool) {
     let time = configuration.videoStartTimeout
     self.init(start: canEncrypt ? max(time, configuration.handshakeTimeout) : time)
@@ -313,26 +312,26 @@ enum StreamDemand<Request: StreamRequest>: Equatable, Sendable {
 /// The state of a service.
 public enum StreamState: Sendable, CaseIterable {
   case stopped
-  /// Asked for, not answered yet.
+  /// Requested, not answered yet.
   case starting
   case streaming
   /// The service is kept, but the app sends nothing.
   case suspended
-  /// Its end was asked for, and is not answered yet.
+  /// Its end was requested, and is not answered yet.
   case stopping
 }
 
 /// How a ``StreamLifecycle`` deals with the head unit's answer to a request.
 protocol ServiceRequest: StreamRequest {
-  /// What a StartServiceACK says.
+  /// The content of a StartServiceACK.
   associatedtype Answer
-  /// What the app makes of it.
+  /// The parameters that the app takes from it.
   associatedtype Acceptance: Equatable, Sendable
 
-  /// The last form of a request that has others: once it is refused, nothing is left to try.
+  /// The last form of a request with several: once it is refused, nothing is left to try.
   var isBare: Bool { get }
   /// - Throws: The failure when the answer names something that can't be sent.
   func acceptance(_ answer: Answer) throws(StreamStartFailure<Self>) -> Acceptance
-  /// The request of an app that follows what the head unit has accepted, which is no change of the stream.
+  /// The request of an app that follows the acknowledged values, which does not change the stream.
   func following(_ acceptance: Acceptance) -> Self
 }

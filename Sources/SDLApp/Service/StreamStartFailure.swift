@@ -1,4 +1,4 @@
-/// What an app asks of the head unit when it starts a service that carries media.
+/// The parameters of a start of a media service.
 public protocol StreamRequest: Hashable, Sendable {
   /// "video" or "audio", for messages to the user.
   static var mediaName: String { get }
@@ -14,9 +14,9 @@ public enum StreamStartFailure<Request: StreamRequest>: Error, Equatable, Sendab
   case keptRefusing(count: Int, reason: String?)
   /// Neither ACK nor NAK came in time.
   case unanswered
-  /// The same, while a TLS handshake was waited for.
+  /// Neither ACK nor NAK came in time, while a TLS handshake was under way.
   case handshakeUnfinished
-  /// The head unit ended the service so soon after it had begun, and not for the first time.
+  /// The head unit ended the service so soon after its start, and not for the first time.
   case endedEarly(after: Duration)
 
   /// The keys of the request that the head unit refused.
@@ -33,8 +33,8 @@ public enum StreamStartFailure<Request: StreamRequest>: Error, Equatable, Sendab
   /// Another codec or transport may be accepted.
   public var concernsFormat: Bool { rejectedParameters.contains { $0 == "videoCodec" || $0 == "videoProtocol" } }
 
-  /// The head unit takes this service encrypted only, which it says in words: SDL Core has "Allowed only in protected
-  /// mode", and "unprotected" for the opposite.
+  /// The head unit accepts this service only encrypted, by the text of its refusal: SDL Core has "Allowed only in
+  /// protected mode", and "unprotected" for the opposite.
   public var concernsProtection: Bool {
     guard case .refused(_, let reason?) = self else { return false }
     return reason.contains("protected") && !reason.contains("unprotected")

@@ -1,11 +1,11 @@
-/// What the attempts to start a service so far have come to, and how long the next one therefore has to wait.
+/// The results of the attempts to start a service so far, and how long the next one has to wait because of them.
 ///
-/// An app can neither shorten a pause nor skip it: not by leaving the foreground and coming back, not by taking its
-/// request back and making it again. Only a driver who leaves the app and comes back ends all pauses, because SDL Core
+/// An app can neither shorten a pause nor skip it: neither by leaving the foreground and coming back, nor by taking its
+/// request back and making it again. Only a driver who leaves the app and returns ends all pauses, because SDL Core
 /// refuses starts of an app that the driver does not see.
 ///
-/// SDL Core also sets the app to HMI level NONE with each refusal. Refusals count over a loss of the level that they
-/// have caused themselves; after any other, nothing that came before counts.
+/// SDL Core also sets the app to HMI level NONE with each refusal. Refusals still count after a loss of the level that
+/// they have caused; after any other loss, earlier attempts do not count.
 struct StreamStartHistory<Request: ServiceRequest>: Equatable, Sendable {
   /// The limits on attempts.
   struct Limits: Equatable, Sendable {
@@ -20,17 +20,18 @@ struct StreamStartHistory<Request: ServiceRequest>: Equatable, Sendable {
     var maximumLevelLosses = 3
     /// A level that is lost this soon after a refusal was lost because of it.
     var consequenceTime: Duration = .seconds(2)
-    /// No start follows a refusal sooner: it might be refused only because of the level that the first has cost.
+    /// The shortest time from a refusal to the next start, which might be refused only because of the level to which
+    /// the first refusal led.
     var settlingTime: Duration = .milliseconds(250)
-    /// A stream that has lasted this long was no failed attempt. SDL Core ends one that its HMI has not taken over
-    /// after several seconds (8 s were seen).
+    /// A stream that has lasted this long was no failed attempt. SDL Core ends a stream that its HMI has not accepted
+    /// after several seconds (8 s were observed).
     var stableTime: Duration = .seconds(30)
   }
 
-  /// What follows a refusal.
+  /// The consequence of a refusal.
   enum Consequence: Equatable {
     case retry(after: Duration)
-    /// It was final, or there were so many that the request counts as refused for good.
+    /// It was final, or there were so many refusals that the request counts as refused for good.
     case refusedForGood(count: Int)
   }
 
@@ -62,7 +63,7 @@ struct StreamStartHistory<Request: ServiceRequest>: Equatable, Sendable {
   private var failureCount = 0
   /// StartServiceNAKs in a row that named no parameter.
   private var refusalCount = 0
-  /// How many of them have cost the level.
+  /// How many of them have cost the app its level.
   private var levelLossCount = 0
   /// The last one since the driver opened the app.
   private var lastRefusal: Refusal?
@@ -70,9 +71,9 @@ struct StreamStartHistory<Request: ServiceRequest>: Equatable, Sendable {
   private var isHidden = false
   /// Streams in a row that the head unit has ended early.
   private var earlyEndCount = 0
-  /// What the head unit refused for good since a stream last ran.
+  /// Requests that the head unit refused for good since a stream last ran.
   private var refusedRequests: Set<Request> = []
-  /// A refused request that the app has not changed since: it is not made again by itself.
+  /// A refused request that the app has not changed since: it is not repeated automatically.
   private var currentRefusal: Request?
   /// The last attempt was not answered.
   private(set) var wasUnanswered = false
@@ -82,7 +83,7 @@ struct StreamStartHistory<Request: ServiceRequest>: Equatable, Sendable {
     lastRefusal.map { now - $0.time < limits.consequenceTime } ?? false
   }
 
-  /// When `request` may be made, which is in the past for at once; nil for not until the app asks for something else.
+  /// When `request` may be made, a past time for at once; nil for not until the app requests something else.
   func earliestStart(of request: Request) -> Duration? {
     guard request != currentRefusal else { return nil }
     let settledAt = lastRefusal.map { $0.time + limits.settlingTime } ?? .zero
@@ -93,16 +94,16 @@ struct StreamStartHistory<Request: ServiceRequest>: Equatable, Sendable {
     refusedRequests.contains(request) || refusedRequests.count >= Self.maximumRefusedRequests
   }
 
-  /// The app asks for `request`, or for nothing if that is nil.
+  /// The app makes `request`, or none if that is nil.
   mutating func requestChanged(to request: Request?) {
     if request != currentRefusal { currentRefusal = nil }
   }
 
-  /// The HMI level does not allow the service, as may have been said before: nothing that came before counts but
-  /// refusals that may have caused it.
+  /// The HMI level does not allow the service; may be called repeatedly. Earlier attempts do not count any more, except
+  /// for refusals that may have caused it.
   ///
   /// - Parameter isStarting: whether a start waits for its answer, which may be such a refusal.
-  /// - Returns: The last refusal and the number of refusals, when it was one too many.
+  /// - Returns: The last refusal and the number of refusals, if that is too many.
   mutating func levelLost(isStarting: Bool, now: Duration) -> (refusal: Refusal, count: Int)? {
     var next = StreamStartHistory(limits: limits)
     next.isHidden = true
@@ -120,7 +121,7 @@ struct StreamStartHistory<Request: ServiceRequest>: Equatable, Sendable {
     return (refusal, refusalCount)
   }
 
-  /// The HMI level allows the service, as may have been said before.
+  /// The HMI level allows the service; may be called repeatedly.
   mutating func levelAllowsStream() {
     isHidden = false
   }
@@ -133,8 +134,8 @@ struct StreamStartHistory<Request: ServiceRequest>: Equatable, Sendable {
     lastRefusal = nil
   }
 
-  /// A stream has ended after `duration`. Since there was one, other requests may succeed now than before; and one that
-  /// has lasted makes former failures count no more.
+  /// A stream has ended after `duration`. Since there was one, other requests may succeed now than before; and after a
+  /// long one, earlier failures do not count any more.
   mutating func streamEnded(after duration: Duration) {
     refusedRequests = []
     currentRefusal = nil
@@ -147,14 +148,14 @@ struct StreamStartHistory<Request: ServiceRequest>: Equatable, Sendable {
   /// The head unit has ended a stream after `duration`, although the HMI level allows it.
   ///
   /// - Returns: The pause before the next start, and whether that happens again and again. Once may be the driver, who
-  ///   leaves just then; more often is a head unit whose own software does not take the stream.
+  ///   leaves just then; several times means that the head unit's HMI does not accept the stream.
   mutating func endedByHeadUnit(after duration: Duration, now: Duration) -> (pause: Duration, isRepeated: Bool) {
     streamEnded(after: duration)
     if duration < limits.stableTime { earlyEndCount = min(earlyEndCount + 1, 1000) }
     return (failed(now: now), earlyEndCount > 1)
   }
 
-  /// The head unit would only refuse `request` again. The app may ask for something else at once.
+  /// The head unit would only refuse `request` again. The app may request something else at once.
   mutating func refusedForGood(_ request: Request, now: Duration) {
     wasUnanswered = false
     if isRefused(request) { countFailure() }

@@ -1,10 +1,10 @@
 import SDLMessages
 import SDLWire
 
-/// The video service of a session: from the app's request to the right to send, and what the driver touches in the
+/// The video service of a session: from the app's request to the right to send, and the driver's touches in the
 /// pictures.
 struct VideoService: RequestedService {
-  /// The stream that the app asks for; nil for none.
+  /// The app's request; nil for none.
   var request: VideoStartRequest?
   var appState = AppState.foreground
   /// Of the last service that has ended.
@@ -33,7 +33,7 @@ struct VideoService: RequestedService {
   }
 
   /// The sizes of the pictures that are streamed or requested, the most certain first: those of the service if there is
-  /// one, else what the app asks for.
+  /// one, else those of the app's request.
   var sizesInUse: [VideoSize] {
     switch lifecycle.state {
     case .open(let request, let accepted, _): [accepted.size, request.size]
@@ -42,10 +42,10 @@ struct VideoService: RequestedService {
     }
   }
 
-  /// What the service has to be: HMI status × app state, the table that SDL-0033 began.
+  /// The demanded state of the service, from HMI status × app state (table of SDL-0033, extended).
   private func unplacedDemand(_ context: SessionContext) -> StreamDemand<VideoStartRequest> {
     guard context.isRegistered else { return .closed(.app) }
-    // First, because a driver who leaves ends the pauses between attempts, whatever the app asks for meanwhile.
+    // First, because a driver who leaves ends the pauses between attempts, whatever the app requests meanwhile.
     guard context.hmiStatus?.allowsVideo == true else { return .closed(.hmiStatus) }
     guard let request else { return .closed(.app) }
     guard appState.isInForeground else { return .hold }
@@ -56,7 +56,7 @@ struct VideoService: RequestedService {
     transport.placed(unplacedDemand(context), placement(context, beside: audio), isClosed: isClosed)
   }
 
-  /// Acts on the difference between what is demanded and what is there.
+  /// Acts on the difference between the demanded and the present state.
   mutating func reconcile(_ context: inout SessionContext, beside audio: AudioService) {
     var demand = demand(context, beside: audio)
     if case .stream = demand, startWaits(for: audio, context) { demand = .hold }
@@ -174,7 +174,7 @@ extension VideoService {
     if touches.interrupt() { context.messenger.report(.touchInterrupted) }
   }
 
-  /// What can be touched in the pictures; nil if the app has never said.
+  /// The touchable rectangles in the pictures; nil if the app has never set them.
   var hapticRectangles: HapticRectangleList? {
     get { haptics.list }
     set { haptics.list = newValue }

@@ -1,10 +1,10 @@
-/// The stream that the app asks the head unit for.
+/// The stream that the app requests of the head unit.
 public struct VideoStartRequest: Hashable, Sendable {
   /// Size of the encoded pictures in pixels; both even.
   public var size: VideoSize
   /// How the H.264 is carried; the codec is always H.264.
   public var transport: VideoTransport
-  /// StartService is sent without parameters, the last resort of SDL-0058: the head unit's answer alone says what to
+  /// StartService is sent without parameters, the last resort of SDL-0058: only the head unit's answer says what to
   /// stream.
   public var isBare: Bool
 
@@ -26,7 +26,7 @@ extension VideoStartRequest: CustomStringConvertible {
 extension VideoStartRequest: ServiceRequest {
   public static var mediaName: String { "video" }
 
-  /// What a StartServiceACK gives the app.
+  /// The parameters that the app takes from a StartServiceACK.
   struct Acceptance: Equatable, Sendable {
     var size: VideoSize
     var transport: VideoTransport
@@ -80,7 +80,7 @@ public struct VideoGrant: Equatable, Sendable {
   public var isEncrypted = false
   /// The transport of the session that carries the service.
   public var role = TransportRole.primary
-  /// What that transport runs over.
+  /// The class of that transport.
   public var transportClass = TransportClass.tcpWiFi
 }
 
@@ -88,19 +88,19 @@ public struct VideoGrant: Equatable, Sendable {
 public enum StreamStopReason: String, Sendable {
   /// The HMI level or the streaming state does not allow it any more.
   case hmiStatus = "hmi-status"
-  /// The app does not ask for a stream any more.
+  /// The app does not request a stream any more.
   case app = "app"
-  /// The app asks for another size.
+  /// The app requests another size.
   case resized = "resized"
   /// The app supports none of the sizes that the head unit can show now.
   case outOfRange = "out-of-range"
   /// The head unit ended the service.
   case headUnit = "head-unit"
-  /// The app is back in the foreground, and configured to start the service anew then.
+  /// The app is back in the foreground, and configured to restart the service then.
   case restarted = "restarted"
-  /// It goes on over another transport of the session.
+  /// It continues over another transport of the session.
   case moved = "moved"
-  /// The secondary transport that carried it was lost. It goes on over the primary one, if the head unit allows that.
+  /// The secondary transport that carried it was lost. It continues over the primary one, if the head unit allows that.
   case transportLost = "transport-lost"
   /// The connection was lost.
   case connectionLost = "connection-lost"

@@ -1,8 +1,8 @@
 import SDLMessages
 
-/// What video the head unit takes, as it has announced it: asked for after registration, and changed by its updates.
+/// The head unit's video capability: requested after the registration, and changed by updates.
 struct AnnouncedVideo: Equatable, Sendable {
-  /// What the session has to do.
+  /// An action for the session.
   enum Output: Equatable {
     case none
     /// Send GetSystemCapability.
@@ -22,7 +22,7 @@ struct AnnouncedVideo: Equatable, Sendable {
 
   private enum State: Equatable {
     case unknown
-    /// Head units that refuse the request in HMI level NONE are asked again in another.
+    /// The request was sent. Head units that refuse it in HMI level NONE are asked again in another level.
     case requested(inNone: Bool)
     /// Refused in HMI level NONE; asked again in another.
     case deferred
@@ -41,17 +41,17 @@ struct AnnouncedVideo: Equatable, Sendable {
   private static let longestPlainSide = 800
   private static let legacyScale = 4.0 / 3
 
-  /// Those of the head unit's displays that the app can stream to.
+  /// The head unit's displays that the app can stream to.
   var supportedDisplays: [VideoDisplay] = []
   private var hasAnnouncedDisplays = false
   private var state = State.unknown
-  /// Updates that came before the answer to GetSystemCapability, and are newer than it.
+  /// Updates that came before the answer to GetSystemCapability, and are newer.
   private var earlyUpdate: VideoStreamingCapability?
-  /// The display in use as an update has changed it, while the pictures still have the size of before.
+  /// The display in use after an update, while the pictures still have the old size.
   private var changedDisplay: DisplayInUse?
   private var isVideoSupported = true
   private var make = ""
-  /// The head unit's screen, in pixels, which stands in where it announces no size for video.
+  /// The head unit's screen, in pixels: the size of the pictures if it announces none for video.
   private var screen: VideoSize?
 
   /// Nil until it is known, and for head units without such a capability.
@@ -67,7 +67,7 @@ struct AnnouncedVideo: Equatable, Sendable {
     }
   }
 
-  /// What a head unit without a video capability shows.
+  /// The display of a head unit without a video capability.
   private var legacyDisplay: VideoDisplay? {
     guard let screen else { return nil }
     let isEnlarged =
@@ -78,12 +78,12 @@ struct AnnouncedVideo: Equatable, Sendable {
   /// The size to stream when the head unit announces none.
   var fallbackSize: VideoSize? {
     guard state == .unavailable else { return screen }
-    // A screen without enlargement is passed on as it is: what can be encoded of it is for the receiver to say.
+    // A screen without enlargement is passed on as it is: the receiver decides which size can be encoded.
     return legacyDisplay.flatMap { $0.scale > 1 ? $0.streamSize : $0.size }
   }
 }
 
-// MARK: What the head unit says
+// MARK: Messages of the head unit
 
 extension AnnouncedVideo {
   /// The app is registered.
@@ -171,15 +171,15 @@ extension AnnouncedVideo {
 // MARK: Displays
 
 extension AnnouncedVideo {
-  /// Where pictures of `size` are shown that were asked for as `requested`. A size with which the head unit overrides
-  /// the requested one is enlarged like that one (sdl_ios).
+  /// The place on the display of pictures of `size` that were requested as `requested`. If the head unit overrides the
+  /// requested size, the scale is that of the requested one (sdl_ios).
   func geometry(of size: VideoSize, requested: VideoSize) -> VideoGeometry {
     if let announced = geometry(of: size) { return announced }
     guard let display = display(of: requested) else { return VideoGeometry(stream: size) }
     return VideoGeometry(stream: size, enlargedLike: display)
   }
 
-  /// Nil when the head unit has not said that it shows this size.
+  /// Nil when the head unit has not announced this size.
   func geometry(of size: VideoSize) -> VideoGeometry? {
     display(of: size).flatMap { VideoGeometry(stream: size, displays: [$0]) }
   }
@@ -207,8 +207,8 @@ extension AnnouncedVideo {
     return nil
   }
 
-  /// Notes what `update` makes of the display in use, so that a further update finds it, although no display has the
-  /// size of the pictures any more.
+  /// Notes the display in use after `update`, so that a further update finds it although no display has the size of the
+  /// pictures any more.
   private mutating func noteChange(of inUse: DisplayInUse?, by update: VideoStreamingCapability) {
     guard var inUse, update.preferredResolution == nil, update.additionalCapabilities == nil else {
       changedDisplay = nil
@@ -222,9 +222,8 @@ extension AnnouncedVideo {
     changedDisplay = inUse
   }
 
-  /// Those of the entries of the head unit's capability that the app supports, once in a session: for the head unit to
-  /// know (SDL-0296). Displays of a list that it has replaced are not among them: SDL-0332 wants a part of what it
-  /// announces.
+  /// The entries of the head unit's capability that the app supports, once in a session, to be sent to the head unit
+  /// (SDL-0296). Displays of a replaced list are left out: SDL-0332 requires a subset of the present capability.
   mutating func takeSupportedEntries() -> [VideoStreamingCapability] {
     guard !hasAnnouncedDisplays, let capability else { return [] }
     let supported = Set(supportedDisplays.map(\.identity))

@@ -1,11 +1,11 @@
 import SDLMessages
 
-/// In which HMI levels the head unit's policy lets the app do what its streams need (OnPermissionsChange).
+/// In which HMI levels the head unit's policy allows the RPCs that the app's streams need (OnPermissionsChange).
 ///
-/// Each notification replaces the one before, as SDL Core names all that an app may do in each. No policy concerns
-/// streams themselves: whether the driver lets them be seen and heard is told by OnHMIStatus.
+/// Each notification replaces the one before, as SDL Core lists all permissions in each. The streams themselves depend
+/// on OnHMIStatus, not on a policy.
 public struct AppPermissions: Equatable, Sendable {
-  /// The functions that are looked at.
+  /// The functions that matter.
   private static let functions: [FunctionID] = [
     .onTouchEvent, .sendHapticData, .subscribeButton, .unsubscribeButton, .onButtonEvent, .onButtonPress,
     .getSystemCapability, .changeRegistration, .putFile, .setAppIcon, .closeApplication,
@@ -26,13 +26,14 @@ public struct AppPermissions: Equatable, Sendable {
     levels[function]?.contains(level ?? .none) ?? false
   }
 
-  /// Where the driver's touches come.
+  /// The levels in which the driver's touches come.
   public var touchLevels: [HMILevel] { levels[.onTouchEvent] ?? [] }
 
-  /// Where the head unit takes touchable rectangles.
+  /// The levels in which the head unit accepts touchable rectangles.
   public var hapticLevels: [HMILevel] { levels[.sendHapticData] ?? [] }
 
-  /// Where presses of buttons come, in one form or the other. None can be subscribed to without SubscribeButton.
+  /// The levels in which presses of buttons come, in one form or the other; none without permission for
+  /// SubscribeButton.
   public var buttonLevels: [HMILevel] {
     guard levels[.subscribeButton] != nil else { return [] }
     return HMILevel.allCases.filter { allow(.onButtonEvent, at: $0) || allow(.onButtonPress, at: $0) }

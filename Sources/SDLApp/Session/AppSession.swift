@@ -4,11 +4,11 @@
 /// The app's side of one connection to a head unit: version negotiation, registration, HMI status, capabilities, and
 /// the services of video and audio.
 ///
-/// Sans-I/O: every input is a method that takes the time and returns what to do. The caller owns the socket, calls
-/// ``advance(to:)`` when ``nextDeadline`` has come, sends video only while ``videoGrant`` is there, and
-/// sound only while ``audioGrant`` is there and not suspended.
+/// Sans-I/O: every input is a method that takes the time and returns actions. The caller owns the socket, calls
+/// ``advance(to:)`` when ``nextDeadline`` has come, sends video only while ``videoGrant`` is there, and sound only
+/// while ``audioGrant`` is there and not suspended.
 ///
-/// Not copyable: it is a machine, and the connection asks it for its deadline in each turn.
+/// Not copyable, because it is one machine; the connection reads its deadline in each turn.
 public struct AppSession: Sendable, ~Copyable {
   /// How long to wait for OnAppInterfaceUnregistered, with its reason, after the head unit has ended the session.
   private static let reasonTimeout = Duration.milliseconds(500)
@@ -20,9 +20,9 @@ public struct AppSession: Sendable, ~Copyable {
 
   /// Creates a session before its connection.
   /// - Parameters:
-  ///   - lastEpoch: that of the session before, from which this one counts on: frames made for an earlier session are
-  ///     then never sent in this one.
-  ///   - makeSecureChannel: makes this end of TLS, of which the head unit is the client; nil refuses handshakes.
+  ///   - lastEpoch: the last one of the previous session, from which this one continues: frames for an earlier session
+  ///     are then never sent in this one.
+  ///   - makeSecureChannel: makes this end of TLS; nil refuses handshakes.
   public init(configuration: Configuration, lastEpoch: UInt32 = 0, makeSecureChannel: SecureChannelFactory? = nil) {
     context = SessionContext(configuration: configuration, lastEpoch: lastEpoch, makeSecureChannel: makeSecureChannel)
     services = SessionServices(configuration, canEncrypt: context.security.canEncrypt)
@@ -64,7 +64,7 @@ public struct AppSession: Sendable, ~Copyable {
   /// helped.
   public var isRegistrationPending: Bool { context.isRegistrationPending }
 
-  /// When the head unit may be listened to again, because it has sent more than one should; nil for now.
+  /// When the head unit's bytes may be read again, because it has exceeded its budget; nil for now.
   public func inputPause(now: Duration) -> Duration? { budget.pause(now: now) }
 
   /// When ``advance(to:)`` has to be called next; nil when only the head unit or the app can go on.
@@ -99,13 +99,13 @@ extension AppSession {
     }
   }
 
-  /// The connection of an attempt (``Action/openSecondary(_:attempt:)``) stands.
+  /// The connection of an attempt (``Action/openSecondary(_:attempt:)``) is established.
   public mutating func secondaryConnected(attempt: UInt32, now: Duration) -> [Action] {
     perform(at: now) { $0.context.changeSecondary { $0.connected(attempt: attempt, now: $1) } }
   }
 
   /// The connection of an attempt could not be made, or is gone.
-  /// - Parameter reason: For people, in a form that can follow a colon.
+  /// - Parameter reason: For users, in a form that can follow a colon.
   public mutating func secondaryClosed(attempt: UInt32, reason: String, now: Duration) -> [Action] {
     perform(at: now) { $0.context.changeSecondary { $0.closed(attempt: attempt, reason: reason, now: $1) } }
   }
@@ -136,13 +136,13 @@ extension AppSession {
     }
   }
 
-  /// Asks for a stream from now on, or for none if `request` is nil. Asking again for what failed does not shorten the
+  /// Requests a stream from now on, or none if `request` is nil. Repeating a request that failed does not shorten the
   /// pause before the next attempt.
   public mutating func setVideoRequest(_ request: VideoStartRequest?, now: Duration) -> [Action] {
     perform(at: now) { $0.services.video.request = request }
   }
 
-  /// Asks for sound from now on, or for none if `request` is nil.
+  /// Requests sound from now on, or none if `request` is nil.
   public mutating func setAudioRequest(_ request: AudioStartRequest?, now: Duration) -> [Action] {
     perform(at: now) { $0.services.audio.request = request }
   }
@@ -158,24 +158,25 @@ extension AppSession {
     perform(at: now) { $0.services.video.appState = appState }
   }
 
-  /// Sets what can be touched in the pictures from now on; nil leaves the head unit as it is, an empty list clears.
+  /// Sets the touchable rectangles in the pictures from now on; nil leaves the head unit as it is, an empty list
+  /// clears.
   public mutating func setHapticRectangles(_ list: HapticRectangleList?, now: Duration) -> [Action] {
     guard services.video.hapticRectangles != list else { return [] }
     return perform(at: now) { $0.services.video.hapticRectangles = list }
   }
 
-  /// Sets whether the app wants the presses of the car's buttons from now on.
+  /// Sets whether the app subscribes to the car's buttons from now on.
   public mutating func setButtonsWanted(_ isWanted: Bool, now: Duration) -> [Action] {
     perform(at: now) { $0.services.buttons.setWanted(isWanted, &$0.context) }
   }
 
-  /// Sends a request of the application's own, after those that came before, as soon as the head unit's policy and the
-  /// pace that head units bear allow it.
+  /// Sends an RPC request of the application, after earlier ones, as soon as the head unit's policy and rate limit
+  /// allow it.
   public mutating func send(_ request: ApplicationRequest, now: Duration) -> [Action] {
     perform(at: now) { $0.services.application.add(request, &$0.context) }
   }
 
-  /// Sets which notifications the application gets from now on, besides what the session makes of them.
+  /// Sets which notifications the application gets from now on, in addition to the session's own use of them.
   public mutating func setNotifications(_ functions: Set<FunctionID>, now: Duration) -> [Action] {
     perform(at: now) { $0.services.application.setNotifications(functions) }
   }
@@ -201,7 +202,7 @@ extension AppSession {
     return context.messenger.takeActions()
   }
 
-  /// Acts on the difference between what is wanted and what is there.
+  /// Acts on the difference between the wanted and the present state.
   private mutating func reconcile() throws(AppSessionFailure) {
     guard context.phase != .over else { return }
     if context.takeCapabilityChange() {
@@ -262,7 +263,7 @@ extension AppSession {
       context.phase = .finishing(.endingServices, deadline: context.now + configuration.finishTimeout / 2)
       unregisterIfServicesHaveEnded()
     case .registering:
-      // Of the request that is pending.
+      // The deadline of the pending request.
       context.phase = .finishing(
         .awaitingRegistration, deadline: context.messenger.requests.nextDeadline ?? context.now)
     case .idle, .startingSession, .endedByHeadUnit: end()
@@ -270,7 +271,7 @@ extension AppSession {
     }
   }
 
-  /// Goes on with the end of the session.
+  /// Continues to end the session.
   private mutating func unregisterIfServicesHaveEnded() {
     guard case .finishing(.endingServices, let deadline) = context.phase else { return }
     if deadline <= context.now || !services.usesSecondary { context.unregister() }
@@ -350,7 +351,7 @@ extension AppSession {
   private mutating func receiveOnSecondary(_ frame: Frame) throws(AppSessionFailure) {
     let header = frame.header
     if header.controlFrame == .registerSecondaryTransportNAK {
-      // It may name another session, since the head unit does not know this one.
+      // It may have another session id, since the head unit does not know this session.
       return context.secondaryRefused(ServiceRejection(payload: frame.payload))
     }
     guard header.sessionID == context.messenger.sessionID, let frame = try decrypted(frame, on: .secondary) else {

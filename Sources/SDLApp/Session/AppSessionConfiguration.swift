@@ -1,20 +1,20 @@
 extension AppSession {
-  /// Who the app is, and how long it waits.
+  /// The app's identity and its time-outs.
   public struct Configuration: Equatable, Sendable {
     /// At most 100 characters.
     public var appName: String
     /// At most 100 characters.
     public var appID: String
     public var appType: AppHMIType
-    /// The app registers as a media app as well. SDL Core gives no sound to projection apps that are none.
+    /// The app registers as a media app as well. SDL Core gives no sound to projection apps that are not media apps.
     public var isMediaApplication = false
     /// A language tag such as EN-US.
     public var language: String
     /// The app's names by language, for head units in another one than ``language``.
     public var names: [String: String] = [:]
-    /// How the app's name is said; nil as it is written.
+    /// The app's name for speech output; nil for the written name.
     public var spokenName: String?
-    /// By what the driver calls the app, besides its name; at most 100, of 40 characters each.
+    /// Other names by which the driver can call the app; at most 100, of 40 characters each.
     public var synonyms: [String] = []
     public var icon: AppIcon?
     /// For the answer to the first request; head units whose HMI is still starting take long.
@@ -29,21 +29,21 @@ extension AppSession {
     public var videoStartTimeout: Duration = .seconds(5)
     /// The longest pause before video or audio is tried again.
     public var longestVideoRetry: Duration = .seconds(30)
-    /// When the app comes back to the foreground, the video service is ended and started anew instead of being used on.
+    /// When the app comes back to the foreground, the video service is ended and started again instead of being kept.
     public var restartsOnForeground = false
     /// Between the permission to stream and StartService, for head units without a video capability: early ones, such
-    /// as SYNC 3.0, stay black otherwise (sdl_ios waits as long).
+    /// as SYNC 3.0, otherwise stay black (sdl_ios has the same delay).
     public var legacyStartDelay: Duration = .milliseconds(250)
-    /// Whether video and sound are to be encrypted, which takes a ``SecureChannelFactory``.
+    /// Whether video and sound are encrypted, which needs a ``SecureChannelFactory``.
     public var encryption = MediaEncryption.none
     public var encryptionPolicy = EncryptionPolicy.require
     /// Whether the app is the TLS client, for head units that are configured as servers.
     public var beginsHandshake = false
-    /// For the answer to a StartService of video or sound that takes a TLS handshake.
+    /// For the answer to a StartService of video or sound that needs a TLS handshake.
     public var handshakeTimeout: Duration = .seconds(30)
     /// For the end of a TLS handshake that has begun.
     public var unfinishedHandshakeTimeout: Duration = .seconds(5)
-    /// What the session's connection runs over, which bounds the size of frames.
+    /// The class of the session's transport, which bounds the size of frames.
     public var primaryTransport = TransportClass.tcpWiFi
     /// Whether services may use a secondary transport that the head unit offers.
     public var usesSecondaryTransport = true

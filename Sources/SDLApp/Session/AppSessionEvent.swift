@@ -1,5 +1,5 @@
 extension AppSession {
-  /// What the caller must do, in order.
+  /// Actions for the caller, in order.
   public enum Action: Equatable, Sendable {
     /// Whole frames for the transport; never dropped, sent before any further frame of video or audio.
     case send([UInt8])
@@ -7,8 +7,8 @@ extension AppSession {
     case sendProtected(ProtectedMessage)
     /// As ``send(_:)``, on the secondary transport.
     case sendOnSecondary([UInt8])
-    /// Connect to this address for a secondary transport, and report what comes of it with the number of the attempt:
-    /// first ``AppSession/secondaryConnected(attempt:now:)``, then, or instead of it,
+    /// Connect to this address for a secondary transport, and report the result with the number of the attempt: first
+    /// ``AppSession/secondaryConnected(attempt:now:)``, then, or instead of it,
     /// ``AppSession/secondaryClosed(attempt:reason:now:)``.
     case openSecondary(TransportAddress, attempt: UInt32)
     /// Close the secondary transport, or give up the attempt.
@@ -18,14 +18,14 @@ extension AppSession {
     case close
   }
 
-  /// Something that the app learns.
+  /// A report to the app.
   public enum Event: Equatable, Sendable {
     /// The session has begun; the app is not registered yet.
     case sessionStarted(ProtocolVersion)
     case registered(HeadUnitInfo)
     /// The status of the main window has changed, or was repeated.
     case hmiStatus(HMIStatus)
-    /// What video the head unit takes, at first and whenever it changes. `fallbackSize` is for head units that announce
+    /// The head unit's video capability, at first and after each change. `fallbackSize` is for head units that announce
     /// no size: that of the screen or, on an old screen that enlarges pictures, that of the pictures.
     case videoCapability(VideoStreamingCapability?, fallbackSize: VideoSize?)
     case videoStarted(VideoGrant)
@@ -39,31 +39,32 @@ extension AppSession {
     case driverDistraction(OnDriverDistraction)
     /// The touches of one message of the head unit, in pixels of the stream.
     case touch([TouchAction])
-    /// The driver does something with a button of the car that the app has subscribed to.
+    /// The driver uses a button of the car that the app has subscribed to.
     case button(ButtonNotification)
-    /// What that means if the button is a key; also repeats of one that is held, and the end of that.
+    /// The key event for the button; also repeats while it is held, and the release.
     case keys([KeyAction])
-    /// The answer to a request of the application's own, or a notification that it wants.
+    /// The answer to an RPC request of the application, or a notification that it wants.
     case applicationRPC(RPCMessage)
-    /// The secondary transport has come further, or has ended.
+    /// The state of the secondary transport has changed.
     case secondaryTransportChanged(SecondaryTransportStatus)
     /// Something about the transports that the user should know; a text that can follow a colon.
     case transportProblem(String)
-    /// The fingers that are down are to be forgotten, because the stream is suspended, stops, or is shown elsewhere.
+    /// Forget all fingers that are down, because the stream is suspended, stops, or is shown elsewhere.
     case touchInterrupted
     /// The head unit refuses touchable rectangles although it asked for them. Once for each code, up to 32.
     case hapticRectanglesRefused(resultCode: String, info: String?)
-    /// The head unit does not take the app's name (ChangeRegistration) or icon (PutFile, SetAppIcon); nothing else
-    /// follows from that.
+    /// The head unit refuses the app's name (ChangeRegistration) or icon (PutFile, SetAppIcon); this has no other
+    /// consequences.
     case presentationRefused(FunctionID, resultCode: String, info: String?)
     /// A TLS handshake with the head unit is complete.
     case secured(SecureChannelSummary)
-    /// Encrypted video, or sound, was asked for, but what starts now is not; why, in a form that can follow a colon.
-    /// Only with ``EncryptionPolicy/prefer``.
+    /// Encrypted video, or sound, was requested, but starts in clear; why, in a form that can follow a colon. Only with
+    /// ``EncryptionPolicy/prefer``.
     case mediaInClear(ServiceType, String)
-    /// RPCs are encrypted from now on, as the head unit's policy asks.
+    /// RPCs are encrypted from now on, as the head unit's policy requires.
     case rpcProtected
-    /// They are not although it asks for that, and it may refuse some; why, in a form that can follow a colon.
+    /// RPCs are not encrypted although the policy requires it, so the head unit may refuse some; why, in a form that
+    /// can follow a colon.
     case rpcInClear(String)
     /// Something unexpected without consequences, for the log.
     case diagnostic(String)

@@ -20,21 +20,20 @@ public enum AppSessionFailure: Error, Equatable, Sendable {
   case heartbeatLost
   /// The transport closed.
   case connectionLost
-  /// The head unit answers the request for encrypted video, or sound, in clear; the text says what is known of the
-  /// cause.
+  /// The head unit answers the request for encrypted video, or sound, in clear; the text gives the cause, if known.
   case notEncrypted(ServiceType, reason: String)
-  /// This app does not take the head unit's certificate; the text says why.
+  /// This app does not accept the head unit's certificate; the text says why.
   case headUnitNotTrusted(reason: String)
-  /// TLS handshakes do not end, although the head unit goes on as if they had.
+  /// TLS handshakes do not complete, but the head unit behaves as if they had.
   case handshakeLost
   /// The secondary transport was lost with encrypted video or sound on it.
   case encryptedTransportLost
-  /// What the head unit sends can't be decrypted.
+  /// The head unit's data can't be decrypted.
   case decryptionFailed(reason: String)
 }
 
 extension AppSessionFailure: CustomStringConvertible {
-  /// A text for messages to the user: what happened, and what to do.
+  /// A text for messages to the user: what happened, and advice.
   public var description: String {
     switch self {
     case .notSDL(let firstBytes):

@@ -1,7 +1,7 @@
 import SDLMessages
 import SDLWire
 
-/// What the head unit has announced about itself.
+/// The head unit's description of itself.
 public struct HeadUnitInfo: Equatable, Sendable {
   public var make: String?
   public var model: String?
@@ -13,7 +13,7 @@ public struct HeadUnitInfo: Equatable, Sendable {
   public var protocolVersion: ProtocolVersion
   /// Negotiated RPC version.
   public var rpcVersion: RPCVersion?
-  /// The sound that the head unit plays, as it has announced it; nil for one that announces none.
+  /// The audio format that the head unit has announced; nil if it announces none.
   public var announcedPCMFormat: PCMFormat?
   /// Nil until it is known, and for head units without such a capability.
   public var videoCapability: VideoStreamingCapability?
@@ -29,7 +29,7 @@ public struct HeadUnitInfo: Equatable, Sendable {
     self.protocolVersion = protocolVersion
   }
 
-  /// Takes what the start of the session did not contain (vehicle data came with protocol 5.4).
+  /// Adds fields that the start of the session did not contain (vehicle data came with protocol 5.4).
   mutating func merge(_ response: RegisterAppInterfaceResponse, rpcVersion: RPCVersion) {
     make = make ?? response.make
     model = model ?? response.model

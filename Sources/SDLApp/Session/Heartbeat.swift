@@ -9,7 +9,7 @@ struct Heartbeat: Equatable, Sendable {
   private var interval: Duration?
   private var isUnanswered = false
   private(set) var nextDeadline: Duration?
-  /// When the heartbeat was sent that is not answered yet.
+  /// When the unanswered heartbeat was sent.
   private var sentAt: Duration?
   /// From the last answered heartbeat to its answer.
   private(set) var roundTrip: Duration?

@@ -1,22 +1,21 @@
 import SDLWire
 
-/// How much a head unit may make the app do: whatever it sends costs time, and while it has used up more than has
-/// passed, nothing more is read of it. Nothing is lost that way, and the head unit feels it as a connection that is
-/// slow.
+/// Limits the work that a head unit can cause: each input costs an amount of time, and while the sum exceeds the time
+/// that has passed, nothing more is read. Nothing is lost; to the head unit the connection seems slow.
 ///
 /// An ordinary head unit never comes near: ten fingers at 120 messages a second cost half of the time.
 struct InputBudget: Equatable, Sendable {
-  /// What may be used up in advance, as at the start of a session.
+  /// How far the cost may be ahead, as at the start of a session.
   static let reserve = Duration.seconds(2)
   /// A frame that has no consequences, such as an acknowledgement of video.
   static let frame = Duration.microseconds(100)
-  /// Any other frame, but for its size.
+  /// Any other frame, without its size.
   static let message = Duration.milliseconds(2)
-  /// Each KiB of it: 4 MiB/s.
+  /// Each KiB of a frame: 4 MiB/s.
   static let kibibyte = Duration.microseconds(250)
-  /// What the application hears of, or upstream may have to follow, besides.
+  /// Added for an input that is reported to the application, or that upstream may have to follow.
   static let change = Duration.milliseconds(8)
-  /// Each action of a finger, besides.
+  /// Added for each action of a finger.
   static let touch = Duration.microseconds(250)
 
   /// More runs of garbage than this within a second end the session, as in SDL Core.
@@ -25,7 +24,7 @@ struct InputBudget: Equatable, Sendable {
   /// When the last runs of garbage came, within a second.
   private var garbageTimes: [Duration] = []
   private var hasReceivedFrame = false
-  /// Until then all of the time is used up.
+  /// Until then the budget is used up.
   private var usedUntil = Duration.zero - reserve
 
   mutating func charge(_ cost: Duration, now: Duration) {
@@ -50,6 +49,6 @@ struct InputBudget: Equatable, Sendable {
     return hasReceivedFrame && garbageTimes.count <= Self.maximumGarbageRate
   }
 
-  /// When something may be read again; nil for now.
+  /// When input may be read again; nil for now.
   func pause(now: Duration) -> Duration? { usedUntil > now ? usedUntil : nil }
 }

@@ -16,7 +16,7 @@ public struct LockScreen: Equatable, Sendable {
   /// The app was in FULL or LIMITED since it was last in NONE.
   private var isInUse = false
 
-  /// The text that the head unit wants on a lock screen that may be dismissed.
+  /// The head unit's text for a lock screen that may be dismissed.
   public private(set) var text: String?
 
   /// Creates the state before the first notification: no lock screen.

@@ -1,6 +1,6 @@
 import SDLWire
 
-/// Whether video and sound are to be encrypted, in the terms of SDL's guides for apps.
+/// Whether video and sound are encrypted, in the terms of SDL's guides for apps.
 public enum MediaEncryption: Sendable, CaseIterable {
   case none
   /// A TLS handshake is required, encryption is not. On the wire both requests are the same: the head unit decides.
@@ -8,7 +8,7 @@ public enum MediaEncryption: Sendable, CaseIterable {
   case authenticateAndEncrypt
 }
 
-/// What follows an answer that does not give what ``MediaEncryption`` asks for.
+/// The consequence of an answer that does not fulfil ``MediaEncryption``.
 public enum EncryptionPolicy: Sendable, CaseIterable {
   /// The session fails.
   case require
@@ -20,17 +20,17 @@ public enum EncryptionPolicy: Sendable, CaseIterable {
 struct HandshakeFailure: Equatable, Sendable {
   /// In a form that can follow a colon.
   var text: String
-  /// This app does not take the head unit's certificate, which says more than the head unit's answer to that.
+  /// This app does not accept the head unit's certificate, which explains more than the head unit's answer.
   var refusesHeadUnit = false
 }
 
-/// The encryption of one service that carries media: what its start has asked for, and what the head unit has made of
-/// that. The handshake is the session's.
+/// The encryption of one media service: the request of its start, and the head unit's answer. The handshake belongs to
+/// the session.
 struct MediaProtection: Sendable {
   private let service: ServiceType
   private let encryption: MediaEncryption
   private let policy: EncryptionPolicy
-  /// Whether the start that is under way, or was last, had the E bit.
+  /// Whether the present start, or the last one, had the E bit.
   private(set) var isAskedFor = false
   /// Whether the head unit has acknowledged it with the E bit.
   private(set) var isEncrypted = false
@@ -43,7 +43,7 @@ struct MediaProtection: Sendable {
     policy = configuration.encryptionPolicy
   }
 
-  /// The service is about to be asked for.
+  /// The service is about to be requested.
   mutating func starts(isAskedFor: Bool) {
     self.isAskedFor = isAskedFor
     isEncrypted = false
@@ -54,7 +54,7 @@ struct MediaProtection: Sendable {
   /// - Parameters:
   ///   - hasHandshake: whether the session's handshake is complete.
   ///   - failure: why it is not, if that is known.
-  /// - Returns: Why the service goes in clear although encryption was asked for; nil if that is fulfilled.
+  /// - Returns: Why the service runs in clear although encryption was requested; nil if the request is fulfilled.
   /// - Throws: ``AppSessionFailure/notEncrypted(_:reason:)`` if it must not start like that.
   mutating func acknowledged(
     isEncrypted: Bool, hasHandshake: Bool, after failure: HandshakeFailure?
@@ -70,8 +70,7 @@ struct MediaProtection: Sendable {
       ? "this app does not trust the head unit, as \(cause)" : "the head unit does not want it, as \(reason)"
   }
 
-  /// Adds to a refusal what is known of the handshake. If the service may be sent in clear, the next start asks for
-  /// that.
+  /// Adds the state of the handshake to a refusal. If the service may be sent in clear, the next start requests that.
   mutating func refused(_ rejection: ServiceRejection, after failure: HandshakeFailure?) -> ServiceRejection {
     guard isAskedFor, rejection.rejectedParameters.isEmpty else { return rejection }
     giveUp()
@@ -81,7 +80,7 @@ struct MediaProtection: Sendable {
     return rejection
   }
 
-  /// The head unit does not start the service encrypted: the next start asks for it in clear, if it may.
+  /// The head unit does not start the service encrypted: the next start requests it in clear, if allowed.
   mutating func giveUp() {
     if policy == .prefer { isGivenUp = true }
   }

@@ -15,7 +15,7 @@ struct PendingRequests: Equatable, Sendable {
   var nextDeadline: Duration? { entries.values.lazy.map(\.deadline).min() }
 
   /// Adds a request.
-  /// - Parameter isEncrypted: whether it is sent encrypted: its answer is then as well.
+  /// - Parameter isEncrypted: whether it is sent encrypted: then its answer is encrypted as well.
   /// - Returns: Its correlation id.
   mutating func add(_ function: FunctionID, isEncrypted: Bool = false, deadline: Duration) -> Int32 {
     repeat {
@@ -27,7 +27,7 @@ struct PendingRequests: Equatable, Sendable {
 
   /// Removes the request that `response` answers. A head unit that could not read the request answers with
   /// GenericResponse instead of the function.
-  /// - Returns: The function of the request; nil when there was none, or when it needs an answer that is encrypted.
+  /// - Returns: The function of the request; nil when there was none, or when it needs an encrypted answer.
   mutating func take(_ response: RPCMessage, isEncrypted: Bool = false) -> FunctionID? {
     guard let entry = entries[response.correlationID], isEncrypted || !entry.isEncrypted,
       response.function == entry.function || response.function == .genericResponse

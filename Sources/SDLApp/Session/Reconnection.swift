@@ -47,7 +47,7 @@ extension AppSessionFailure {
     switch self {
     case .unsupportedProtocol, .videoNotSupported, .notEncrypted, .headUnitNotTrusted: false
     case .registrationRefused(let resultCode, _):
-      // The other codes may pass: after a broken connection, a head unit may still count the app as registered.
+      // Other codes may be temporary: after a broken connection, a head unit may still count the app as registered.
       ![.disallowed, .userDisallowed, .unsupportedVersion, .invalidData].contains(ResultCode(rawValue: resultCode))
     case .unregistered(let reason):
       ![.appUnauthorized, .unsupportedHMIResource].contains(UnregisteredReason(rawValue: reason))

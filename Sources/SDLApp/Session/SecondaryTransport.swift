@@ -1,18 +1,18 @@
 /// The secondary transport of one session: when to connect to it, whether it may be used, and when to try again
 /// (protocol specification, "Secondary transports"; SDL-0141, SDL-0214).
 ///
-/// Sans-I/O, and driven by levels: inputs note what has happened, and ``reconcile(isWanted:now:)`` acts on the
-/// difference between the address that is announced and the connection that is there. Each attempt has a number, so
-/// that what an earlier one reports late is ignored.
+/// Sans-I/O, and driven by levels: inputs note events, and ``reconcile(isWanted:now:)`` acts on the difference between
+/// the announced address and the present connection. Each attempt has a number, so that late reports of an earlier one
+/// are ignored.
 struct SecondaryTransport: Equatable, Sendable {
   enum Output: Equatable {
-    /// Connect, and report what comes of it with this number.
+    /// Connect, and report the result with this number.
     case open(TransportAddress, attempt: UInt32)
     /// Send RegisterSecondaryTransport.
     case register
     /// Close the connection, or give up the attempt.
     case close
-    /// The services that it carried are gone; no EndService can be sent.
+    /// Its services are gone; no EndService can be sent.
     case lost
     /// A warning for the user, once in a session.
     case problem(String)
@@ -29,32 +29,32 @@ struct SecondaryTransport: Equatable, Sendable {
 
   /// For the connection, and again for the answer to RegisterSecondaryTransport (sdl_ios).
   static let timeout = Duration.seconds(10)
-  /// Services that may start on the primary transport wait as long at most for the first secondary one, because a move
+  /// How long services that may start on the primary transport wait at most for the first secondary one, because a move
   /// right after the start would interrupt the picture.
   static let firstWait = Duration.seconds(1)
-  /// No more than ``maximumBurst`` attempts begin within this time, however often the head unit changes its address.
+  /// No more than ``maximumBurst`` attempts begin within this time, even if the head unit keeps changing its address.
   static let burstTime = Duration.seconds(10)
   static let maximumBurst = 4
   /// Between the app's own end of a connection and the start of its services elsewhere. One connection may overtake the
-  /// other, and head units refuse to start what they believe to run.
+  /// other, and head units refuse to start a service that still runs for them.
   static let settlingTime = Duration.milliseconds(200)
-  /// Refused updates that are logged in a session.
+  /// The most refused updates that are logged in a session.
   private static let maximumDiagnostics: UInt32 = 8
 
   /// Whether the app uses one at all.
   let isEnabled: Bool
   let acceptsLoopback: Bool
   private(set) var state = State.closed
-  /// Of the last attempt.
+  /// The address of the last attempt.
   private(set) var address: TransportAddress?
   private(set) var counters = SecondaryTransportCounters()
   /// The number of the last attempt.
   private(set) var attempt: UInt32 = 0
   /// Why the last connection has ended, or could not be made.
   private(set) var reason: String?
-  /// The head unit offers one that the app can use, for some service.
+  /// The head unit offers a transport that the app can use, for some service.
   private var isOffered = false
-  /// That of the last update; nil without, and once it is withdrawn.
+  /// The address of the last update; nil without one, and once it is withdrawn.
   private(set) var announced: TransportAddress?
   private var retryAt: Duration = .zero
   private var reconnection: Reconnection
@@ -85,7 +85,7 @@ struct SecondaryTransport: Equatable, Sendable {
 
   var isRegistered: Bool { if case .registered = state { true } else { false } }
 
-  /// Whether one may be there at some time of this session.
+  /// Whether one may exist at some time of this session.
   var isPossible: Bool { isEnabled && isOffered }
 
   var status: SecondaryTransportStatus {
@@ -103,7 +103,7 @@ struct SecondaryTransport: Equatable, Sendable {
     return status
   }
 
-  /// Until when services should wait for it that could start on the primary transport; nil for not at all.
+  /// Until when services that could start on the primary transport should wait for it; nil for not at all.
   func worthWaiting(now: Duration) -> Duration? {
     guard let firstAttempt, !hasEnded, !isRegistered, now < firstAttempt + Self.firstWait else { return nil }
     return firstAttempt + Self.firstWait
@@ -129,7 +129,7 @@ struct SecondaryTransport: Equatable, Sendable {
   }
 }
 
-/// What the head unit says, and what comes of attempts.
+/// Inputs: the head unit's messages, and the results of attempts.
 extension SecondaryTransport {
   /// StartServiceACK of the session.
   mutating func offered(_ acknowledgement: RPCServiceAcknowledgement, protocolVersion: ProtocolVersion) {
@@ -152,7 +152,7 @@ extension SecondaryTransport {
       let address = try TransportAddress(host: host, port: update.port, acceptsLoopback: acceptsLoopback)
       guard address != announced else { return [] }
       announced = address
-      // What has failed before was elsewhere.
+      // Earlier failures were at another address.
       retryAt = now
       return warnings(now: now)
     } catch {
@@ -172,7 +172,7 @@ extension SecondaryTransport {
     ]
   }
 
-  /// The connection of an attempt stands.
+  /// The connection of an attempt is established.
   mutating func connected(attempt: UInt32, now: Duration) -> [Output] {
     guard attempt == self.attempt, case .connecting = state else { return [] }
     state = .registering(deadline: now + Self.timeout)
@@ -194,7 +194,7 @@ extension SecondaryTransport {
     counters.registrations.count()
   }
 
-  /// What is there is of no use, or was refused: it is closed, and made again after a pause.
+  /// The connection is of no use, or was refused: it is closed, and made again after a pause.
   mutating func failed(_ reason: String, now: Duration) -> [Output] {
     guard state != .closed else { return [] }
     var registeredTime: Duration?
@@ -220,7 +220,8 @@ extension SecondaryTransport {
     return [.close]
   }
 
-  /// Acts on what holds now. `isWanted` is whether the app would use one; it keeps one that is there.
+  /// Acts on the present state. `isWanted` says whether the app would use a secondary transport; an existing one is
+  /// kept.
   mutating func reconcile(isWanted: Bool, now: Duration) -> [Output] {
     var outputs: [Output] = []
     switch state {
@@ -244,23 +245,23 @@ extension SecondaryTransport {
     return outputs
   }
 }
-/// How far the secondary transport of a session has come.
+/// The state of the secondary transport of a session.
 public enum SecondaryTransportState: String, Hashable, Sendable, CaseIterable {
-  /// The head unit offers none that the app could use, or the app wants none.
+  /// The head unit offers none that the app can use, or the app wants none.
   case none
   /// There is none now: no address is known, the driver has not opened the app yet, or the last one has ended.
   case waiting
   case connecting
-  /// The connection stands, and RegisterSecondaryTransport is not answered.
+  /// The connection is established, and RegisterSecondaryTransport is not answered.
   case registering
   /// It may carry services.
   case registered
 }
 
-/// What the app knows about the secondary transport.
+/// The secondary transport's status for the app.
 public struct SecondaryTransportStatus: Equatable, Sendable {
   public var state = SecondaryTransportState.none
-  /// Of the present connection or attempt, or of the last one.
+  /// The address of the present connection or attempt, or of the last one.
   public var address: TransportAddress?
   /// Why the last one has ended or could not be made, in a form that can follow a colon; nil while nothing has gone
   /// wrong since one was registered.
@@ -271,11 +272,11 @@ public struct SecondaryTransportStatus: Equatable, Sendable {
   public init() {}
 }
 
-/// Why a service that is asked for does not start although the driver would see or hear it.
+/// Why a requested service does not start although the driver would see or hear it.
 public enum TransportWait: String, Hashable, Sendable, CaseIterable {
   /// The head unit takes it only over a secondary transport, such as Wi-Fi, and there is none now.
   case secondaryTransport = "secondary-transport"
-  /// The same, but the app is not to use one, or can't use the kinds that are offered.
+  /// The same, but the app may not use one, or can't use the offered kinds.
   case secondaryTransportUnused = "secondary-transport-unused"
   /// The head unit takes it over no transport of this connection.
   case noTransport = "no-transport"
@@ -310,8 +311,7 @@ public struct SecondaryTransportCounters: Equatable, Sendable {
 }
 
 extension SecondaryTransportStatus {
-  /// Whether an app should hear of it that has heard of `former`: updates alone, which may come without end, are no
-  /// news.
+  /// Whether it is news after `former`: updates alone, which may come without end, are not.
   func differs(from former: SecondaryTransportStatus) -> Bool {
     var present = self
     present.counters = former.counters
@@ -320,7 +320,7 @@ extension SecondaryTransportStatus {
 }
 
 extension UInt32 {
-  /// Counts what a peer may repeat without end.
+  /// Counts events that a peer may repeat without end.
   mutating func count() {
     if self < .max { self += 1 }
   }

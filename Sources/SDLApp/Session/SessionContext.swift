@@ -23,16 +23,17 @@ enum SessionPhase: Equatable {
   /// Steps of ``AppSession/finish(now:)``.
   enum Finish: Equatable {
     /// SDL Core registers an app whose session ends before the answer all the same, and refuses it from then on as
-    /// registered already, until it is started anew.
+    /// registered already, until it is restarted.
     case awaitingRegistration
-    /// Services on the secondary transport. What ends the registration on the other one must not overtake their end.
+    /// Services on the secondary transport. The end of the registration, on the other transport, must not overtake
+    /// their end.
     case endingServices
     case unregistering
     case endingSession
   }
 }
 
-/// What the services of an ``AppSession`` have to know of the rest of it, and the way out.
+/// The shared state of an ``AppSession``, and its outgoing messages.
 struct SessionContext: Sendable {
   /// RPC version that first had CloseApplication.
   private static let closeVersion = RPCVersion(6)
@@ -43,19 +44,19 @@ struct SessionContext: Sendable {
   var now: Duration = .zero
   var phase = SessionPhase.idle
   var hmiStatus: HMIStatus?
-  /// Nil until the head unit has told them.
+  /// Nil until the head unit has sent them.
   private(set) var permissions: AppPermissions?
   var headUnit: HeadUnitInfo?
   var announced = AnnouncedVideo()
   var security: SessionSecurity
   var messenger: SessionMessenger
   private(set) var secondary: SecondaryTransport
-  /// What the app has heard of that last.
+  /// The status that was reported last.
   private(set) var reportedSecondary = SecondaryTransportStatus()
   private var hashID: Int32?
-  /// The secondary transport was lost, and its services do not know.
+  /// The secondary transport was lost, and its services have not been told.
   private var hasLostSecondary = false
-  /// What video the head unit takes has changed, and neither the service nor the app know.
+  /// The video capability has changed, and neither the service nor the app has been told.
   private var hasCapabilityChanged = false
 
   init(configuration: AppSession.Configuration, lastEpoch: UInt32, makeSecureChannel: SecureChannelFactory?) {
@@ -75,8 +76,8 @@ struct SessionContext: Sendable {
     }
   }
 
-  /// Whether the end of the registration has been asked for. The services end with it: a head unit that acknowledges a
-  /// start meanwhile has none left when the answer to that arrives.
+  /// Whether the end of the registration has been requested. The services end with it: even if the head unit
+  /// acknowledges a start meanwhile, the service is gone when that answer arrives.
   var hasUnregistered: Bool {
     switch phase {
     case .finishing(.unregistering, _), .finishing(.endingSession, _): true
@@ -138,7 +139,7 @@ struct SessionContext: Sendable {
   /// Ends the registration, because the app ends.
   mutating func unregister() {
     phase = .finishing(.unregistering, deadline: now + configuration.finishTimeout)
-    // The driver gets back what was on the screen before. The answer is not waited for.
+    // The screen returns to its former content. The answer is not waited for.
     if [.full, .limited].contains(hmiStatus?.level), let version = headUnit?.rpcVersion, version >= Self.closeVersion,
       permissions?.allow(.closeApplication, at: hmiStatus?.level) == true
     {
@@ -195,7 +196,7 @@ struct SessionContext: Sendable {
       .onAppCapabilityUpdated, OnAppCapabilityUpdated(supported: entries).json, isEncrypted: security.isRPCEncrypted)
   }
 
-  /// Gives an input to the secondary transport, and carries out what comes of it.
+  /// Gives an input to the secondary transport, and carries out its actions.
   mutating func changeSecondary(_ body: (inout SecondaryTransport, Duration) -> [SecondaryTransport.Output]) {
     let outputs = body(&secondary, now)
     messenger.isSecondaryOpen = secondary.isConnected
@@ -218,12 +219,12 @@ struct SessionContext: Sendable {
     if permissions.requiresEncryption { rpcProtectionNeeded() }
   }
 
-  /// The head unit wants encrypted RPCs.
+  /// The head unit requires encrypted RPCs.
   mutating func rpcProtectionNeeded() {
     if isRegistered { security.rpcProtectionNeeded(now: now, &messenger) }
   }
 
-  /// Takes what the head unit says of video, and acts on what follows.
+  /// Handles a message about the video capability.
   mutating func announce(
     _ body: (inout AnnouncedVideo) -> AnnouncedVideo.Output
   ) throws(AppSessionFailure) {
@@ -246,7 +247,7 @@ struct SessionContext: Sendable {
     }
   }
 
-  /// Whether what the head unit takes has changed since the last call.
+  /// Whether the video capability has changed since the last call.
   mutating func takeCapabilityChange() -> Bool {
     defer { hasCapabilityChanged = false }
     return hasCapabilityChanged
@@ -265,7 +266,7 @@ struct SessionContext: Sendable {
     abandonSecondary("the head unit refused it" + (rejection.reason.map { ": \($0.prefix(200))" } ?? ""))
   }
 
-  /// Tells the app how far the secondary transport has come, if that is news.
+  /// Reports the state of the secondary transport to the app, if that is news.
   mutating func reportSecondary() {
     let status = secondary.status
     guard status.differs(from: reportedSecondary) else { return }

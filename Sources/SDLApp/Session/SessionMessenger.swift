@@ -1,10 +1,10 @@
 import SDLMessages
 import SDLWire
 
-/// The way out of an ``AppSession``: numbers and cuts its messages, and collects in order what the caller has to do.
-/// Also puts the head unit's messages together.
+/// The output of an ``AppSession``: numbers and fragments its messages, and collects its actions in order. Also
+/// assembles the head unit's messages.
 struct SessionMessenger: Sendable {
-  /// The smallest frame payload that is used, in bytes: with less, most of what is sent would be headers.
+  /// The smallest frame payload that is used, in bytes: with less, most bytes would be headers.
   private static let minimumPayload: Int64 = 256
   /// The largest frame payload that is used, in bytes.
   private static let maximumPayload: Int64 = 4 << 20
@@ -15,7 +15,7 @@ struct SessionMessenger: Sendable {
   /// The epoch of the last ``VideoGrant`` or ``AudioGrant``.
   private(set) var epoch: UInt32
   var requests = PendingRequests()
-  /// Whether frames may be sent on the secondary transport; what is for it otherwise is dropped.
+  /// Whether frames may be sent on the secondary transport; otherwise frames for it are dropped.
   var isSecondaryOpen = false
   private var mtu: Int64?
   private var messageIDs = MessageIDs.session
@@ -41,7 +41,7 @@ struct SessionMessenger: Sendable {
     return epoch
   }
 
-  /// What is to be done since the last call.
+  /// The actions since the last call.
   mutating func takeActions() -> [AppSession.Action] {
     defer { actions = [] }
     return actions
@@ -137,9 +137,9 @@ struct SessionMessenger: Sendable {
     }
   }
 
-  /// The largest payload of a frame, in bytes, for a service that announced `mtu`. Some head units mean the payload by
-  /// it and others the whole frame, so that 12 bytes less suits both. Before protocol 5 nothing is announced, and the
-  /// limit of SDL Core holds. The transport may have a lower limit of its own.
+  /// The largest payload of a frame, in bytes, for a service that announced `mtu`. Some head units mean the payload and
+  /// others the whole frame, so 12 bytes less suits both. Before protocol 5 nothing is announced, and the limit of SDL
+  /// Core holds. The transport may have a lower limit of its own.
   func maximumPayload(mtu: Int64? = nil, on role: TransportRole = .primary) -> Int {
     let announced = mtu ?? self.mtu ?? Int64(FrameLimits.corePayload)
     let payload = min(max(announced, Self.minimumPayload), Self.maximumPayload) - Int64(FrameHeader.maximumByteCount)

@@ -1,22 +1,22 @@
 import SDLMessages
 import SDLWire
 
-/// TLS of a session: the handshake with the head unit, and what is encrypted (protocol specification, "Secure
-/// services").
+/// TLS of a session: the handshake with the head unit, and which services and RPCs are encrypted (protocol
+/// specification, "Secure services").
 ///
-/// The head unit is the TLS client and begins, once video, sound or RPCs were asked for with the E bit; or the app
-/// does, with head units that are configured as TLS servers. One handshake holds for the session, and of starts of
-/// video and sound with the E bit only one is under way at a time (SDL-0322). The RPC service starts in clear, and is
-/// started again with the E bit once the app is registered, if the head unit's policy asks for that (SDL-0207).
+/// The head unit is the TLS client and begins, once video, sound or RPCs were requested with the E bit; with head units
+/// that are configured as TLS servers, the app begins. One handshake is for the whole session, and only one start of
+/// video or sound with the E bit is under way at a time (SDL-0322). The RPC service starts in clear, and is started
+/// again with the E bit once the app is registered, if the head unit's policy requires that (SDL-0207).
 struct SessionSecurity: Sendable {
-  /// What security has to know of the rest of the session at the moment.
+  /// The present state of the session that security depends on.
   struct Situation {
     var now: Duration
     /// A start of video is not answered.
     var isVideoStarting: Bool
     /// The same for sound.
     var isAudioStarting: Bool
-    /// There is a service of video or sound that is encrypted.
+    /// There is an encrypted service of video or sound.
     var hasEncryptedMedia: Bool
 
     func isStarting(_ service: ServiceType) -> Bool {
@@ -24,19 +24,19 @@ struct SessionSecurity: Sendable {
     }
   }
 
-  /// What the session has to do.
+  /// An action for the session.
   enum Output {
     /// A frame that had to wait for the end of the handshake.
     case receive(Frame, on: TransportRole)
-    /// The start of this service has failed, because nothing comes of the handshake.
+    /// The start of this service has failed, because the handshake has.
     case giveUp(ServiceType)
     /// RPCs are encrypted from now on.
     case rpcProtected
-    /// RPCs are not encrypted in this session, although the head unit asks for that.
+    /// RPCs are not encrypted in this session, although the head unit requires it.
     case rpcInClear
   }
 
-  /// What becomes of a frame.
+  /// What happens to a frame.
   enum Decrypted {
     case frame(Frame)
     case dropped
@@ -44,7 +44,7 @@ struct SessionSecurity: Sendable {
     case startRefused(ServiceType, ServiceRejection)
   }
 
-  /// How far the encryption of RPCs has come. Nothing undoes it within a session.
+  /// The state of the encryption of RPCs. Nothing undoes it within a session.
   private enum RPCProtection: Equatable {
     case none
     case starting(deadline: Duration)
@@ -57,34 +57,34 @@ struct SessionSecurity: Sendable {
     let began: Duration
   }
 
-  /// What SDL Core as a TLS server needs to prepare for the handshake: before that, it answers that the service is not
-  /// protected.
+  /// The time that SDL Core as a TLS server needs to prepare for the handshake: before that, it answers that the
+  /// service is not protected.
   private static let handshakeDelay = Duration.milliseconds(300)
-  /// Handshakes in a session. Each costs some milliseconds.
+  /// The most handshakes in a session. Each takes some milliseconds.
   private static let maximumHandshakeCount = 100
-  /// As many handshakes in a row that do not end mean that the head unit counts one of them as complete, and begins no
+  /// So many incomplete handshakes in a row mean that the head unit counts one of them as complete, and begins no
   /// other.
   private static let maximumUnfinishedCount = 2
-  /// Characters of a text from the head unit that are passed on.
+  /// The most characters of a head unit's text that are passed on.
   private static let maximumTextLength = 200
 
   private let configuration: AppSession.Configuration
   private let makeChannel: SecureChannelFactory?
-  /// The one that began last.
+  /// The handshake that began last.
   private var handshake: Handshake?
   private var handshakeCount = 0
-  /// Handshakes in a row that have begun and not ended.
+  /// Handshakes in a row that have begun and not completed.
   private var unfinishedCount = 0
   /// When the app as TLS client begins.
   private var handshakeBegin: Duration?
   /// Encrypted acknowledgements that have overtaken the end of the handshake, at most one for each protected service.
   private var heldAcknowledgements: [ServiceType: (frame: Frame, role: TransportRole)] = [:]
-  /// Why there is no handshake, as far as that is known of the present start.
+  /// Why there is no handshake for the present start, as far as that is known.
   private var failure: HandshakeFailure?
   private var video: MediaProtection
   private var audio: MediaProtection
   private var rpc = RPCProtection.none
-  /// What the head unit encrypts of its RPCs once that has been agreed on.
+  /// Which RPCs the head unit encrypts, once RPCs are encrypted.
   private var policy = OnPermissionsChange.Protection.functions([])
 
   /// - Parameter makeChannel: makes this end of TLS; nil refuses handshakes.
@@ -95,7 +95,7 @@ struct SessionSecurity: Sendable {
     audio = MediaProtection(.audio, configuration)
   }
 
-  /// That of video or sound.
+  /// The protection of video or sound.
   private subscript(service: ServiceType) -> MediaProtection {
     get { service == .audio ? audio : video }
     set { if service == .audio { audio = newValue } else { video = newValue } }
@@ -110,7 +110,7 @@ struct SessionSecurity: Sendable {
   /// Whether RPCs go encrypted in both directions.
   var isRPCEncrypted: Bool { rpc == .protected }
 
-  /// Whether RPCs may yet be encrypted.
+  /// Whether RPCs can still become encrypted.
   var canProtectRPCs: Bool { rpc != .refused && rpc != .protected }
 
   /// Whether the app encrypts at all.
@@ -119,7 +119,7 @@ struct SessionSecurity: Sendable {
   /// Whether the next start of video or sound has the E bit.
   func asksForEncryption(of service: ServiceType) -> Bool { canEncrypt && !self[service].isGivenUp }
 
-  /// Whether the start that is under way, or was last, had the E bit.
+  /// Whether the present start, or the last one, had the E bit.
   func isAskedFor(_ service: ServiceType) -> Bool { self[service].isAskedFor }
 
   /// Whether the head unit has acknowledged it with the E bit.
@@ -152,7 +152,7 @@ struct SessionSecurity: Sendable {
 // MARK: The handshake
 
 extension SessionSecurity {
-  /// A message of the control service that is no control frame.
+  /// A message, not a control frame, of the control service.
   mutating func receive(
     _ payload: [UInt8], _ situation: Situation, _ messenger: inout SessionMessenger
   ) throws(AppSessionFailure) -> [Output] {
@@ -198,7 +198,7 @@ extension SessionSecurity {
   }
 
   private mutating func makeHandshake(now: Duration) throws(SecureChannelFailure) {
-    // Unanswered, a head unit would wait without end.
+    // Without an answer, a head unit would wait forever.
     guard let makeChannel else { throw SecureChannelFailure(.notSupported, "this app does not encrypt") }
     handshakeCount += 1
     guard handshakeCount <= Self.maximumHandshakeCount else {
@@ -235,7 +235,7 @@ extension SessionSecurity {
     }
   }
 
-  /// Begins the handshake as TLS client, if the app is that and none is complete or under way.
+  /// Begins the handshake, if the app is the TLS client and none is complete or under way.
   private mutating func scheduleHandshake(now: Duration) {
     guard configuration.beginsHandshake, handshake == nil else { return }
     handshakeBegin = now + Self.handshakeDelay
@@ -263,19 +263,19 @@ extension SessionSecurity {
     mediaAwaitingHandshake(situation) != nil || rpcDeadline != nil
   }
 
-  /// The service of which that is a start; only one is at a time.
+  /// The service of that start; there is only one at a time.
   private func mediaAwaitingHandshake(_ situation: Situation) -> ServiceType? {
     if situation.isVideoStarting, video.isAskedFor { return .video }
     return situation.isAudioStarting && audio.isAskedFor ? .audio : nil
   }
 
-  /// When a handshake that is waited for counts as one that does not end.
+  /// When a handshake counts as failed because it does not complete.
   private func handshakeDeadline(_ situation: Situation) -> Duration? {
     guard let handshake, !handshake.channel.isEstablished, isHandshakeAwaited(situation) else { return nil }
     return handshake.began + configuration.unfinishedHandshakeTimeout
   }
 
-  /// The handshake has begun, and its end does not come: what waits for it has failed.
+  /// The handshake has begun and does not complete: the starts that wait for it have failed.
   private mutating func handshakeStalled() {
     unfinishedCount += 1
     fail("the TLS handshake did not end")
@@ -292,7 +292,7 @@ extension SessionSecurity {
     failure = HandshakeFailure(text: text, refusesHeadUnit: refusesHeadUnit)
   }
 
-  /// SDL Core reacts to two codes only, and waits without end after any other.
+  /// SDL Core reacts to two codes only, and waits forever after any other.
   private mutating func refuse(
     _ failure: SecureChannelFailure, refusesHeadUnit: Bool = false, _ messenger: inout SessionMessenger
   ) {
@@ -307,7 +307,7 @@ extension SessionSecurity {
     let (code, text) = query.error
     let reason = String((text ?? code.map { "\($0)" } ?? "no reason given").prefix(Self.maximumTextLength))
     fail("the head unit says \"\(reason)\"")
-    // Of a session that is in use, the head unit has only refused a frame.
+    // If the session is in use already, the head unit has only refused a frame.
     if code != .notProtected, !situation.hasEncryptedMedia, !isRPCEncrypted { forgetHandshake() }
     // A TLS server that was not ready yet.
     if code == .notProtected, configuration.beginsHandshake, channel == nil, isHandshakeAwaited(situation) {
@@ -356,7 +356,7 @@ extension SessionSecurity {
 // MARK: Video and sound
 
 extension SessionSecurity {
-  /// Video or sound is about to be asked for.
+  /// Video or sound is about to be requested.
   ///
   /// - Returns: whether with the E bit.
   mutating func starts(_ service: ServiceType, now: Duration) -> Bool {
@@ -365,13 +365,13 @@ extension SessionSecurity {
     heldAcknowledgements[service] = nil
     guard isAskedFor else { return false }
     failure = nil
-    // A handshake that an earlier start has left unfinished is none that the head unit goes on with.
+    // The head unit does not continue a handshake that an earlier start has left unfinished.
     if handshake?.channel.isEstablished == false, rpcDeadline == nil { forgetHandshake() }
     scheduleHandshake(now: now)
     return true
   }
 
-  /// The start that is under way is acknowledged, with or without the E bit.
+  /// The present start is acknowledged, with or without the E bit.
   ///
   /// - Throws: ``AppSessionFailure/notEncrypted(_:reason:)`` if it must not start like that.
   mutating func acknowledged(
@@ -382,7 +382,7 @@ extension SessionSecurity {
     if let reason { messenger.report(.mediaInClear(service, reason)) }
   }
 
-  /// Adds to a refusal what is known of the handshake.
+  /// Adds the state of the handshake to a refusal.
   mutating func refused(_ service: ServiceType, _ rejection: ServiceRejection) -> ServiceRejection {
     self[service].refused(rejection, after: failure)
   }
@@ -404,7 +404,7 @@ extension SessionSecurity {
   /// When the start of the protected RPC service counts as unanswered.
   private var rpcDeadline: Duration? { if case .starting(let deadline) = rpc { deadline } else { nil } }
 
-  /// The head unit refuses RPCs in clear, or says that it will. The app is registered.
+  /// The head unit refuses RPCs in clear, or announces it. The app is registered.
   mutating func rpcProtectionNeeded(now: Duration, _ messenger: inout SessionMessenger) {
     guard rpc == .none else { return }
     guard configuration.encryption != .none, makeChannel != nil else {
@@ -416,8 +416,8 @@ extension SessionSecurity {
     scheduleHandshake(now: now)
   }
 
-  /// Whether a notification of `function` that comes in clear is none of the head unit's: SDL Core encrypts what its
-  /// policy says, and sends the rest in clear.
+  /// Whether a clear notification of `function` can't come from the head unit: SDL Core encrypts those that its policy
+  /// names, and sends the rest in clear.
   func needsProtection(_ function: FunctionID) -> Bool {
     isRPCEncrypted && policy.includes(function)
   }
@@ -425,12 +425,13 @@ extension SessionSecurity {
   /// Whether requests of `function` have to be encrypted, and RPCs are not.
   func isProtectionMissing(for function: FunctionID) -> Bool { !isRPCEncrypted && policy.includes(function) }
 
-  /// What the head unit's policy wants encrypted. Once RPCs are, that is not taken back in clear.
+  /// The RPCs that the head unit's policy requires to be encrypted. Once RPCs are encrypted, a policy in clear can't
+  /// take that back.
   mutating func note(_ policy: OnPermissionsChange.Protection, isEncrypted: Bool) {
     self.policy = isRPCEncrypted && !isEncrypted ? self.policy.union(policy) : policy
   }
 
-  /// Also when it comes late: from now on the head unit takes RPCs for encrypted.
+  /// Also when it comes late: from now on the head unit expects encrypted RPCs.
   mutating func rpcAcknowledged(isEncrypted: Bool, _ messenger: inout SessionMessenger) -> [Output] {
     let isLate = rpc == .refused && isEncrypted && channel != nil
     guard rpcDeadline != nil || isLate else {

@@ -3,7 +3,7 @@ import SDLWire
 
 /// Where a head unit listens for a secondary transport.
 public struct TransportAddress: Hashable, Sendable, CustomStringConvertible {
-  /// Why what a head unit announces can't be connected to; a text for the log.
+  /// Why an announced address can't be connected to; a text for the log.
   struct Refusal: Error, Equatable {
     var reason: String
   }
@@ -19,14 +19,14 @@ public struct TransportAddress: Hashable, Sendable, CustomStringConvertible {
   /// "192.0.2.1:12345" or "[2001:db8::1]:12345".
   public var description: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
 
-  /// Checks what a head unit announces.
+  /// Checks an address that a head unit announces.
   ///
   /// - Parameters:
   ///   - host: `tcpIpAddress` of a TransportEventUpdate.
   ///   - port: `tcpPort`.
-  ///   - acceptsLoopback: whether the head unit may be on this machine. For any other, such an address is that of the
-  ///     app.
-  /// - Throws: for an address to which no connection could lead to the head unit.
+  ///   - acceptsLoopback: whether the head unit may be on this machine. For any other head unit, such an address is the
+  ///     app's own machine.
+  /// - Throws: for an address that can't be the head unit's.
   init(host: String, port: Int32?, acceptsLoopback: Bool) throws(Refusal) {
     guard let port, let number = UInt16(exactly: port), number > 0 else {
       throw Refusal(reason: "the port \(port.map { "\($0)" } ?? "is missing") (1 to 65535 are possible)")
@@ -58,7 +58,7 @@ public struct TransportAddress: Hashable, Sendable, CustomStringConvertible {
     var v6 = in6_addr()
     if inet_pton(AF_INET6, host, &v6) == 1 { return withUnsafeBytes(of: v6) { kind(ofIPv6: Array($0)) } }
     let labels = host.split(separator: ".", omittingEmptySubsequences: false)
-    // The last label has a letter; otherwise the resolver takes it for a number in an old notation.
+    // The last label has a letter; otherwise the resolver reads it as a number in an old notation.
     guard labels.allSatisfy(isLabel), labels.last?.utf8.contains(where: isLetter) == true else { return .malformed }
     return host.lowercased() == "localhost" ? .loopback : .usable
   }

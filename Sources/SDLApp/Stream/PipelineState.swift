@@ -1,4 +1,4 @@
-/// Which state the pipeline has asked for, and whether its stream goes on.
+/// The state requested by the pipeline, and whether its stream continues.
 public struct PipelineState: Equatable, Sendable {
   private enum Phase {
     case running
@@ -11,7 +11,7 @@ public struct PipelineState: Equatable, Sendable {
   private enum Playback {
     /// It has not been in PLAYING since it started.
     case prerolling
-    /// The same, and the first buffer of a file waits for the right to be sent.
+    /// The same, and the first buffer of a file waits until it may be sent.
     case waitingToPreroll
     case playing
     case paused
@@ -26,12 +26,12 @@ public struct PipelineState: Equatable, Sendable {
 
   /// Neither failing nor stopping.
   var isUsable: Bool { phase == .running }
-  /// The stream's own buffers can be expected to go on.
+  /// Buffers of the stream are expected.
   var isRunning: Bool { phase == .running && !isEnded }
-  /// An error is with the application.
+  /// An error has been reported to the application.
   var hasFailed: Bool { phase == .failed }
   var isStopping: Bool { phase == .stopping }
-  /// The stream has failed or is over: nothing is taken any more.
+  /// The stream has failed or is over: it accepts nothing any more.
   var hasStopped: Bool { phase == .failed || phase == .stopping }
   /// It has something to send, or is about to.
   var wantsService: Bool { playback != .prerolling }
@@ -74,7 +74,7 @@ public struct PipelineState: Equatable, Sendable {
     if phase == .failing { phase = .failed }
   }
 
-  /// - Parameter mayWait: whether the first buffer has to wait for the right to be sent.
+  /// - Parameter mayWait: whether the first buffer has to wait until it may be sent.
   mutating func decidePreroll(mayWait: Bool) -> PrerollDecision {
     guard !hasStopped else { return .stopped }
     guard !isFlushing else { return .interrupted }

@@ -1,4 +1,4 @@
-/// What the application has heard of a stream, so that it hears of each change once.
+/// What was reported to the application about a stream, so that each change is reported once.
 struct StreamAnnouncements: Equatable, Sendable {
   private enum Last {
     /// Nothing, or the end of a stream.
@@ -12,12 +12,12 @@ struct StreamAnnouncements: Equatable, Sendable {
   /// The stream was lost with its connection.
   private(set) var wasLost = false
   private var lastStop: StreamStopReason?
-  /// The application was asked to pause, and not yet to go on.
+  /// The application was asked to pause, and not yet to play on.
   private(set) var hasRequestedPause = false
 
   var isStarted: Bool { last == .started }
 
-  /// - Parameter session: how far the session has come with the service.
+  /// - Parameter session: the state of the service in the session.
   func streamState(_ session: StreamState, hasGrant: Bool) -> StreamState {
     switch session {
     case .streaming, .suspended: !hasGrant ? .stopping : isStarted ? .streaming : .suspended
@@ -25,7 +25,7 @@ struct StreamAnnouncements: Equatable, Sendable {
     }
   }
 
-  /// Something can be sent from now on.
+  /// Frames can be sent from now on.
   ///
   /// - Parameter hasNewSize: whether the size is another than that of the stream before.
   /// - Returns: the reason for the message of a start, nil when none is due; and whether the pipeline has to play on.
@@ -42,38 +42,38 @@ struct StreamAnnouncements: Equatable, Sendable {
     if !hasStreamed { return "first-start" }
     if wasLost { return "reconnected" }
     switch lastStop {
-    // One that came to nothing leaves the size as it was.
+    // A start without frames leaves the size as it was.
     case .resized, .outOfRange: return hasNewSize ? "resized" : "restarted"
     case .moved, .transportLost: return "moved"
     default: return last == .suspended ? "resumed" : "restarted"
     }
   }
 
-  /// - Returns: whether the application is to hear of it.
+  /// - Returns: whether to report it to the application.
   mutating func suspend(_ reason: SuspensionReason) -> Bool {
-    // A pause that the sink itself has asked for is announced by what it was for.
+    // A pause that the sink itself has requested is announced by its reason.
     guard last != .suspended, reason != .paused || !hasRequestedPause else { return false }
     last = .suspended
     return true
   }
 
-  /// - Returns: whether the application knows of the stream that has ended.
+  /// - Returns: whether the stream that has ended was reported to the application.
   mutating func stop(_ reason: StreamStopReason) -> Bool {
     defer { last = .none }
     lastStop = reason
     return last != .none
   }
 
-  /// The application has to pause, if it knows of the stream.
+  /// The application has to pause, if the stream was reported to it.
   ///
-  /// - Returns: whether it is to be asked now.
+  /// - Returns: whether to ask it now.
   mutating func requestPause() -> Bool {
     guard hasStreamed, !hasRequestedPause else { return false }
     hasRequestedPause = true
     return true
   }
 
-  /// - Returns: whether the application is to be asked to play on.
+  /// - Returns: whether to ask the application to play on.
   mutating func requestPlaying() -> Bool { hasRequestedPause.take() }
 
   /// - Returns: whether a stream is lost with the connection.
@@ -83,7 +83,7 @@ struct StreamAnnouncements: Equatable, Sendable {
   }
 }
 
-/// Why nothing is sent while there is a service, as messages have it.
+/// Why nothing is sent while there is a service; the value in messages.
 enum SuspensionReason: String {
   case paused
   case appState = "app-state"

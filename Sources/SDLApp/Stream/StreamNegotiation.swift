@@ -1,24 +1,24 @@
-/// What the negotiations of video and sound have in common for those who drive them: a value whose inputs are methods,
-/// and whose outputs ``takeOutputs(at:)`` returns.
+/// The common interface of the negotiations of video and sound: a value whose inputs are methods, and whose outputs
+/// ``takeOutputs(at:)`` returns.
 public protocol StreamNegotiation: Sendable {
   associatedtype Output: Equatable, Sendable
 
   var pipeline: PipelineState { get set }
-  /// What the session has told last.
+  /// The session's last status.
   var session: AppSession.Status { get }
   /// The property `stream-state`.
   var streamState: StreamState { get }
-  /// The service has been started, whether or not something may be sent now.
+  /// The service has been started, whether or not frames may be sent now.
   var hasGrant: Bool { get }
   /// The driver does not let the app be seen, or heard.
   var isSuspendedByDriver: Bool { get }
-  /// How far the session has come with the service.
+  /// The state of the service in the session.
   var serviceState: StreamState { get }
 
   /// What to do now, after any number of inputs.
   mutating func takeOutputs(at now: Duration) -> [Output]
-  /// Decides whether the first buffer of a file could be shown or heard. Live sources never wait, nor does anything
-  /// else with the policy `drop`.
+  /// Decides whether the first buffer of a file could be shown or heard. Live sources never wait, nor does any source
+  /// with the policy `drop`.
   mutating func decidePreroll(isLive: Bool) -> PrerollDecision
 
   mutating func played()
@@ -32,7 +32,7 @@ extension StreamNegotiation {
   /// Whether the session has ended the service, or there is nothing to wait for.
   public var hasServiceEnded: Bool { serviceState == .stopped || pipeline.hasFailed }
 
-  /// The stream has failed or is over: nothing is taken any more.
+  /// The stream has failed or is over: it accepts nothing any more.
   public var hasStopped: Bool { pipeline.hasStopped }
 
   /// Neither failing nor stopping.
@@ -47,18 +47,18 @@ extension StreamNegotiation {
 
   public mutating func stop() { pipeline.stop() }
 
-  /// An error message is about to be posted: what can be sent still is, and preroll waits for the message.
+  /// An error message is about to be posted: buffers are still sent if possible, and preroll waits for the message.
   public mutating func beginFailing() { pipeline.beginFailing() }
 
-  /// The error is with the application: buffers fail from now on.
+  /// The error has been reported to the application: buffers fail from now on.
   public mutating func failed() { pipeline.fail() }
 }
 
-/// What the application is to hear of any stream.
+/// Notifications of any stream for the application.
 public enum StreamNotification: Equatable, Sendable {
   /// The service stays open, and nothing is sent.
   case suspended(reason: String)
-  /// The driver or the head unit has ended the stream: time without one is counted from now on.
+  /// The driver or the head unit has ended the stream: suspended time is counted from now on.
   case suspensionBegan
   /// The stream can't start, because no transport may carry it.
   case waiting(TransportWait)
@@ -67,7 +67,7 @@ public enum StreamNotification: Equatable, Sendable {
   case requestPlaying
 }
 
-/// What becomes of the first buffer while the pipeline is on its way to PAUSED.
+/// What happens to the first buffer while the pipeline is on its way to PAUSED.
 public enum PrerollDecision: Equatable, Sendable {
   /// The pipeline may start: the buffer could be shown or heard, or need not wait for that.
   case ready
@@ -89,7 +89,7 @@ public enum SuspendPolicy: Int32, CaseIterable, Sendable {
   /// Frames wait, and the application is asked to pause the pipeline until video goes on.
   case requestPause
 
-  /// What `auto` stands for.
+  /// The policy that `auto` stands for.
   public func resolved(isLive: Bool) -> SuspendPolicy {
     self == .auto ? (isLive ? .drop : .requestPause) : self
   }

@@ -1,8 +1,7 @@
 /// Recognizes gestures of one and two fingers. Further fingers are ignored, and so is the finger that stays down after
 /// a pinch.
 ///
-/// The movement of a pan or pinch is reported by ``progress()``, as often as the caller asks for it; everything else at
-/// once.
+/// The movement of a pan or pinch is reported by ``progress()``, whenever the caller asks; everything else at once.
 public struct GestureRecognizer: Equatable, Sendable {
   /// The longest time between the lifting of the finger in the two taps of a double tap.
   static let tapTime = Duration.milliseconds(400)
@@ -21,7 +20,7 @@ public struct GestureRecognizer: Equatable, Sendable {
   private struct Pinch: Equatable {
     var ids: [Int]
     var positions: [TouchPosition]
-    /// The distance of the fingers at the last report; nil where it was 0, by which nothing can be divided.
+    /// The distance of the fingers at the last report; nil if it was 0, which can't be a divisor.
     var distance: Double?
     var hasMoved = false
 
@@ -56,7 +55,7 @@ public struct GestureRecognizer: Equatable, Sendable {
     return [.tap(tap.position)]
   }
 
-  /// Takes the next action; returns the gestures that begin, go on or end with it.
+  /// Takes the next action; returns the gestures that begin, continue or end with it.
   public mutating func receive(_ action: TouchAction, now: Duration) -> [Gesture] {
     switch action {
     case .down(let touch): down(touch)

@@ -33,6 +33,6 @@ public enum TouchAction: Equatable, Sendable {
   case up(Touch)
   /// The actions since the last `frame` happened at the same time.
   case frame
-  /// All fingers that are down are to be forgotten, with the gestures that they have begun.
+  /// Forget all fingers that are down, with the gestures that they have begun.
   case cancel
 }

@@ -1,13 +1,13 @@
 /// Prepares touches for the source that draws the pictures: motion waits for the next frame, so that there is one
 /// motion per frame instead of as many as the head unit sends; and gestures are recognized.
 public struct TouchInput: Equatable, Sendable {
-  /// What to deliver, in order.
+  /// The events to deliver, in order.
   public enum Output: Equatable, Sendable {
     case touch(TouchAction)
     case gesture(Gesture)
   }
 
-  /// The longest time that motion waits. Some sources draw only when they are touched, and otherwise send no frame.
+  /// The longest time that motion waits. Some sources send frames only when they are touched.
   static let longestWait = Duration.milliseconds(100)
 
   /// Whether motion waits for ``frameShown()``.
@@ -73,7 +73,7 @@ public struct TouchInput: Equatable, Sendable {
     return overdue + (recognizer?.advance(to: now) ?? []).map(Output.gesture)
   }
 
-  /// The pictures are gone: forgets the motion that waits, and cancels the gesture under way.
+  /// The pictures are gone: forgets waiting motion, and cancels the gesture under way.
   public mutating func interrupt() -> [Output] {
     motions.removeAll()
     return (recognizer?.cancel() ?? []).map(Output.gesture)
@@ -92,7 +92,7 @@ extension TouchAction {
 /// Translates the head unit's time stamps to the app's clock. Intervals are kept; the transmission time is taken to be
 /// the shortest so far.
 public struct TouchClock: Equatable, Sendable {
-  /// With a longer apparent transmission time, the head unit must have set its clock anew.
+  /// With a longer apparent transmission time, the head unit must have reset its clock.
   static let longestTransmission = Duration.seconds(5)
 
   private var offset: Duration?

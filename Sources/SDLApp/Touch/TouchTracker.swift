@@ -1,8 +1,8 @@
 /// Turns the head unit's touches into a valid sequence of actions, whatever the head unit sends.
 ///
-/// A BEGIN of a finger that is down counts as MOVE when it comes with that of another finger, because head units send
-/// BEGIN for all fingers when one is added; else its END was lost, and comes first. MOVE and END without BEGIN are
-/// ignored. CANCEL concerns all fingers, as in GStreamer; a finger that is still down has to begin anew.
+/// A BEGIN of a finger that is down counts as MOVE when it comes with a BEGIN of another finger, because head units
+/// send BEGIN for all fingers when one is added; otherwise its END was lost, and is inserted. MOVE and END without
+/// BEGIN are ignored. CANCEL applies to all fingers, as in GStreamer; a finger that is still down has to begin again.
 struct TouchTracker: Equatable, Sendable {
   /// The positions of the fingers that are down, by their ids.
   private var open: [Int: TouchPosition] = [:]

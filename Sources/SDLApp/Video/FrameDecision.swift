@@ -1,9 +1,10 @@
 extension VideoNegotiation {
-  /// The right to send pictures of the input now, and what to encode them for.
+  /// The right to send pictures of the input now, and the targets for encoding them.
   public struct Permission: Equatable, Sendable {
     public var grant: VideoGrant
     public var targets: EncoderTargets
-    /// Frames per second that user or head unit want of H.264 input, which can't be thinned out; nil if neither says.
+    /// The frame rate that user or head unit prefer, for H.264 input, which can't be thinned out; nil if neither has a
+    /// preference.
     public var frameRateLimit: Fraction?
   }
 
@@ -11,8 +12,8 @@ extension VideoNegotiation {
   public enum FrameDecision: Equatable, Sendable {
     case send(Permission)
     case drop(FrameDropReason)
-    /// Ask what upstream can send, give the answer to ``upstreamAnswered(_:_:isFinal:)`` and decide again; `dropsFrame`
-    /// if it changes.
+    /// Ask upstream what it can send, give the answer to ``upstreamAnswered(_:_:isFinal:)`` and decide again;
+    /// `dropsFrame` if it changes.
     case askUpstream(UpstreamQuestion, dropsFrame: Bool)
     /// Wait until something has changed.
     case wait
@@ -32,7 +33,7 @@ public enum FrameDropReason: Int, CaseIterable, Sendable {
   case suspended
   /// The head unit does not take frames as fast as they come.
   case queueFull
-  /// The link was not ready for it in time: a newer picture took its place, or it would have come too late.
+  /// The link was not ready for it in time: a newer picture replaced it, or it would have come too late.
   case latency
   /// The frame has a size that the head unit does not take.
   case wrongSize
@@ -45,7 +46,7 @@ public enum FrameDropReason: Int, CaseIterable, Sendable {
   /// Without content (flagged as a gap), or not decodable.
   case noPicture
 
-  /// Whether the viewer misses something, of which the application is told. A lower frame rate is what was asked for.
+  /// Whether the viewer misses something, which is reported to the application. A lower frame rate is intended.
   public var isLossOfQuality: Bool {
     switch self {
     case .notStreaming, .suspended, .queueFull, .latency, .wrongSize, .waitingForKeyFrame: true

@@ -1,19 +1,19 @@
 /// Which of the head unit's displays the app can stream to, once upstream's ranges have been asked; the first one is
 /// streamed.
 public struct VideoChoice: Equatable, Sendable {
-  /// What the head unit can show, in its order; empty when it takes any size.
+  /// The head unit's displays, in its order; empty when it takes any size.
   public let displays: [VideoDisplay]
-  /// Those that the ranges accept, in the same order, without the fallbacks.
+  /// The displays that the ranges accept, in the same order, without the fallbacks.
   public let acceptedDisplays: [VideoDisplay]
-  /// Those that the ranges accept of an earlier list: asked for only when the head unit refuses the sizes of now.
+  /// Accepted displays of an earlier list: requested only when the head unit refuses the present sizes.
   public let fallbackDisplays: [VideoDisplay]
-  /// Those that the ranges reject, with the reason.
+  /// The displays that the ranges reject, with the reason.
   public let rejections: [Rejection]
 
   /// A display that is not streamed to.
   public struct Rejection: Equatable, Sendable, CustomStringConvertible {
     public var display: VideoDisplay
-    /// The first failing test with both numbers, for people.
+    /// The first failing test with both numbers, for users.
     public var reason: String
 
     /// "800×480, 8.0 in: width 800 is above landscape::max-width 700".
@@ -48,7 +48,7 @@ public struct VideoChoice: Equatable, Sendable {
   /// Sizes to try when all of ``sizes`` are refused.
   public var fallbackSizes: [VideoSize] { fallbackDisplays.compactMap(\.streamSize) }
 
-  /// Whether the same pictures can be streamed, or can't, whatever else is said of them.
+  /// Whether the same pictures can be streamed; other differences do not count.
   public func hasSameSizes(as other: VideoChoice) -> Bool {
     sizes == other.sizes && supportsNone == other.supportsNone
   }
@@ -61,7 +61,7 @@ public struct VideoChoice: Equatable, Sendable {
   /// The most rejections that are listed in full.
   private static let mostReasons = 100
 
-  /// Why the app supports none of the displays, as sentences for people; nil when it supports one.
+  /// Why the app supports none of the displays, as sentences for users; nil when it supports one.
   public var rejectionReason: String? {
     guard supportsNone else { return nil }
     let listed = rejections.prefix(Self.mostReasons).map(\.description).joined(separator: "; ")

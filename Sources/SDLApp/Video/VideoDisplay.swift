@@ -16,9 +16,9 @@ public struct VideoDisplay: Equatable, Sendable {
   public var maximumBitrate: Int?
   /// In the head unit's order of preference; nil when it announces none.
   public var formats: [VideoStreamingFormat]?
-  /// Whether the head unit asks for the parts of the picture that can be touched.
+  /// Whether the head unit wants the touchable rectangles of the picture.
   public var takesHapticData = false
-  /// From a list that a later size has replaced: asked for only once the head unit has refused the sizes that it
+  /// From a list that a later size has replaced: requested only once the head unit has refused the sizes that it
   /// announces now.
   public var isFallback = false
 
@@ -76,7 +76,7 @@ public struct VideoDisplay: Equatable, Sendable {
     return display
   }
 
-  /// What makes two displays the same (SDL-0332).
+  /// The members that identify a display (SDL-0332).
   struct Identity: Hashable {
     var size: VideoSize
     var diagonal: Double?
@@ -84,7 +84,7 @@ public struct VideoDisplay: Equatable, Sendable {
     var scale: Double
   }
 
-  /// Whether this is the same display, whatever is said of rates and formats.
+  /// Whether this is the same display, apart from rates and formats.
   public func isSame(as other: VideoDisplay) -> Bool { identity == other.identity }
 
   var identity: Identity {
@@ -102,7 +102,7 @@ extension VideoDisplay: CustomStringConvertible {
 
 /// The displays that a head unit announces.
 extension VideoDisplay {
-  /// The most entries of a capability that are looked at.
+  /// The most entries of a capability that are read.
   static let mostEntries = VideoStreamingCapability.maximumAdditionalCapabilities + 1
 
   /// The displays of a capability: its own first, then the additional ones in their order, each once; last, as
@@ -172,7 +172,7 @@ extension VideoDisplay {
     takesHapticData = entry.hapticSpatialDataSupported ?? root.hapticSpatialDataSupported ?? false
   }
 
-  /// Takes what is missing so far. 0 counts as absent, and so does a list without formats.
+  /// Adds missing members. 0 counts as absent, and so does a list without formats.
   private mutating func inherit(_ capability: VideoStreamingCapability) {
     frameRate = frameRate ?? EncoderTargets.frameRate(announced: capability.preferredFPS)
     maximumBitrate = maximumBitrate ?? capability.maxBitrate.flatMap { $0 > 0 ? $0 : nil }
@@ -186,7 +186,7 @@ extension VideoStreamingCapability {
   /// An update without size and list is about the display in use, as in sdl_ios, even if that is not the capability's
   /// own: while 800×380 from the additional list is streamed, a scale of 2 means 400×190. Rates, formats and haptics
   /// change for the capability itself too, because entries inherit them; its own scale, diagonal and density do not.
-  /// - Parameter display: nil when nothing is streamed or asked for; then the update is about the capability's own.
+  /// - Parameter display: nil when nothing is streamed or requested; then the update is about the capability's own.
   func updated(by update: VideoStreamingCapability, inUse display: VideoDisplay?) -> VideoStreamingCapability {
     guard update.preferredResolution == nil, update.additionalCapabilities == nil, let display,
       VideoDisplay(self, root: self)?.isSame(as: display) != true

@@ -4,7 +4,7 @@ struct VideoGeometry: Equatable, Sendable {
   var stream: VideoSize
   /// Size of the same picture in head-unit pixels.
   var display: VideoSize
-  /// The head unit asks for the parts that can be touched (`hapticSpatialDataSupported`).
+  /// The head unit wants touchable rectangles (`hapticSpatialDataSupported`).
   var takesHapticRectangles = false
 
   /// Creates a geometry without scaling.
@@ -29,8 +29,8 @@ struct VideoGeometry: Equatable, Sendable {
     takesHapticRectangles = display.takesHapticData
   }
 
-  /// The rectangle in head-unit pixels, clipped to the display; nil when nothing of it is on the display. Scaled by the
-  /// ratio of the sizes and not by the head unit's `scale`, because encoded sizes are made even.
+  /// The rectangle in head-unit pixels, clipped to the display; nil when it is outside the display. Scaled by the ratio
+  /// of the sizes and not by the head unit's `scale`, because encoded sizes are made even.
   func onDisplay(_ rectangle: HapticRectangle) -> HapticRectangle? {
     guard stream.width > 0, stream.height > 0 else { return nil }
     let width = Double(display.width)

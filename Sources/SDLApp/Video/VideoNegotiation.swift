@@ -1,15 +1,15 @@
 import SDLMessages
 
-/// The decisions of a video stream: which size is streamed, when the head unit is asked for video, what becomes of a
-/// frame, and what the application hears of all that.
+/// The decisions of a video stream: its size, when video is requested of the head unit, what happens to each frame, and
+/// the notifications of the application.
 ///
-/// Sans-I/O, like ``AppSession``: inputs are methods that take the time, and ``takeOutputs(at:)`` returns what follows.
-/// The caller asks upstream where an input says so, and gives the answer back with another.
+/// Sans-I/O, like ``AppSession``: inputs are methods that take the time, and ``takeOutputs(at:)`` returns the outputs.
+/// If an input returns questions for upstream, the caller sends them, and gives the answer back with another input.
 ///
-/// It is driven by levels: whatever has happened in between, what is requested of the head unit depends only on what
-/// holds now.
+/// It is driven by levels: the request to the head unit depends only on the present state, not on the events that led
+/// to it.
 public struct VideoNegotiation: StreamNegotiation {
-  /// What the user asked for.
+  /// The user's settings.
   public struct Settings: Equatable, Sendable {
     public var suspendPolicy = SuspendPolicy.auto
     public var resizePolicy = ResizePolicy.renegotiate
@@ -21,7 +21,7 @@ public struct VideoNegotiation: StreamNegotiation {
     public init() {}
   }
 
-  /// From its grant until the application hears of its end.
+  /// The service, from its grant until the application is told of its end.
   private struct Service {
     var grant: VideoGrant
     var since: Duration
@@ -29,12 +29,12 @@ public struct VideoNegotiation: StreamNegotiation {
     var hasRun = false
   }
 
-  /// Updates of the size that come within this time end in one restart of the service.
+  /// Updates of the size within this time lead to one restart of the service.
   public static let settlingTime = Duration.milliseconds(100)
 
   public var settings: Settings
   public var pipeline = PipelineState()
-  /// What holds in the session; empty without a connection.
+  /// The session's status; empty without a connection.
   public private(set) var session = AppSession.Status()
   private var service: Service?
   private var app: AppPresence
@@ -43,15 +43,15 @@ public struct VideoNegotiation: StreamNegotiation {
   private var upstream = VideoUpstream()
   private var resize = VideoResize()
   private var announcements = StreamAnnouncements()
-  /// Those whose stream the application does not know of yet.
+  /// Completed resizes whose stream was not reported to the application yet.
   private var pendingResizes: [VideoResize.Completed] = []
   private var requests = VideoRequests()
 
   private var outputs: [Output] = []
-  /// What holds for the next frame; computed with each input, so that a frame costs nothing.
+  /// The permission for the next frame; computed with each input, so that a frame costs nothing.
   public private(set) var permission: Permission?
 
-  /// A stream that has not begun, of an app that stands to its user as `appState` says.
+  /// A stream that has not begun.
   public init(settings: Settings, appState: AppState = .foreground) {
     self.settings = settings
     app = AppPresence(appState)
@@ -80,13 +80,14 @@ public struct VideoNegotiation: StreamNegotiation {
   }
 }
 
-/// What holds now, and what is requested because of it.
+/// The present state, and the request that follows from it.
 extension VideoNegotiation {
-  /// What upstream may know of the head unit, beyond caps; nil while it has not said.
+  /// The head unit's displays as far as upstream may know them; nil while the head unit has not announced any.
   public var knownDisplays: [VideoDisplay]? { selection.knownDisplays }
-  /// What may be streamed, the first choice first; nil while the head unit has not said, empty when it takes any size.
+  /// The displays that may be streamed to, the first choice first; nil while the head unit has not announced any, empty
+  /// when it takes any size.
   public var acceptedDisplays: [VideoDisplay]? { selection.acceptedDisplays }
-  /// What ranges reject.
+  /// The displays that ranges reject.
   public var rejectedDisplays: [VideoDisplay] { selection.rejectedDisplays }
   /// The head unit has displays, and the app supports none of them.
   public var supportsNone: Bool { selection.supportsNone }
@@ -95,13 +96,13 @@ extension VideoNegotiation {
   /// Also while only the frames will tell the input's size.
   public var isInputRaw: Bool { upstream.isRaw }
 
-  /// Whether what upstream sends now is what the head unit does not take: then its caps are offered as the last choice,
+  /// Whether the head unit does not take upstream's present pictures: then their caps are offered as the last choice,
   /// so that the pipeline gets an error that says why.
   public var isInputRefused: Bool { upstream.isAccepted(selection) == false }
 
   public var hasGrant: Bool { service != nil }
 
-  /// The right to send, and since when it is there.
+  /// The right to send, and since when it exists.
   public var grantWithTime: (grant: VideoGrant, since: Duration)? { service.map { ($0.grant, $0.since) } }
 
   /// A grant that is not used, because app or input are about to change.
@@ -120,7 +121,7 @@ extension VideoNegotiation {
 
   private var isSuspendedBySession: Bool { session.videoState == .suspended }
 
-  /// Driver or app do not want the stream now, as opposed to a head unit that is not there or not ready.
+  /// Driver or app have suspended the stream, as opposed to a head unit that is not there or not ready.
   private var isSuspended: Bool { !app.state.isInForeground || isSuspendedBySession || isSuspendedByDriver }
 
   /// The connection is lost, and was used for a stream.
@@ -131,10 +132,10 @@ extension VideoNegotiation {
   /// Frames per second that the head unit would like for pictures of the input's size.
   public var preferredFrameRate: Int? { selection.preferredFrameRate(for: upstream.size) }
 
-  /// What the encoder aims at, for pictures of the input's size.
+  /// The encoder's targets for pictures of the input's size.
   public var encoderTargets: EncoderTargets { encoderTargets(for: upstream.size ?? VideoSize(0, 0)) }
 
-  /// What an encoder for pictures of `size` aims at.
+  /// The encoder's targets for pictures of `size`.
   public func encoderTargets(for size: VideoSize) -> EncoderTargets {
     let limits = selection.encoderLimits(for: upstream.size, service?.grant.transportClass)
     return EncoderTargets(preferences: settings.encoder, limits: limits, size: size)
@@ -155,23 +156,23 @@ extension VideoNegotiation {
     return requests.next(heldSize: heldSize, grantedSize: service?.grant.size, selection, upstream)
   }
 
-  /// The service of an app that is not in the foreground is kept whatever the head unit resizes; it has to begin anew
-  /// only when the app is back.
+  /// The service of an app in the background is kept whatever the head unit resizes; it restarts only when the app is
+  /// back.
   private var heldSize: VideoSize? { app.state.isInForeground ? nil : service?.grant.size }
 }
 
-/// What ranges and caps say of sizes.
+/// Answers of ranges and caps.
 extension VideoNegotiation {
-  /// The choice has to be made anew; nil when the head unit has not said yet what it shows.
+  /// The choice has to be made again; nil while the head unit has not announced its displays.
   public mutating func beginChoice(_ cause: ChoiceCause) -> RangesQuestion? { selection.question(cause) }
 
   /// Upstream has answered.
   ///
   /// - Parameters:
-  ///   - supported: the accepted displays that upstream's caps allow pictures for.
+  ///   - supported: the accepted displays whose sizes upstream's caps allow.
   ///   - lostFrames: all frames so far that were not sent.
-  /// - Returns: whether upstream has to be asked for other pictures now, with ``upstreamQuestion``.
-  /// - Throws: when the resize policy forbids what follows.
+  /// - Returns: whether to ask upstream for other pictures now, with ``upstreamQuestion``.
+  /// - Throws: when the resize policy forbids the resize.
   public mutating func choose(
     _ choice: VideoChoice, supported: [VideoDisplay], _ question: RangesQuestion, lostFrames: UInt64, now: Duration
   ) throws(VideoProblem) -> Bool {
@@ -201,7 +202,7 @@ extension VideoNegotiation {
     {
       return true
     }
-    // Caps that are being taken are upstream's answer.
+    // Caps that are being set are upstream's answer.
     return !question.isOfCaps && follow()
   }
 
@@ -219,7 +220,7 @@ extension VideoNegotiation {
     }
   }
 
-  /// Goes after the present choice; whether upstream has to be asked.
+  /// Acts on the present choice; returns whether to ask upstream.
   private mutating func follow() -> Bool {
     guard upstream.shouldBeAsked(selection), !supportsNone else {
       requestPlayingIfNeeded()
@@ -241,12 +242,12 @@ extension VideoNegotiation {
     resize.begin(now: now, lostFrames: lostFrames)
   }
 
-  /// What to ask upstream now.
+  /// The question for upstream now.
   public var upstreamQuestion: UpstreamQuestion { selection.upstreamQuestion }
 
   /// - Parameters:
-  ///   - sizes: what upstream can send of what is accepted, in the order in which it would choose.
-  ///   - isFinal: whatever upstream has answered, the pictures come from where there is only one size, such as a file.
+  ///   - sizes: the accepted sizes that upstream can send, in its order of preference.
+  ///   - isFinal: the pictures come from a source with only one size, such as a file, whatever upstream has answered.
   public mutating func upstreamAnswered(
     _ question: UpstreamQuestion, _ sizes: [VideoSize], isFinal: Bool = false
   ) -> UpstreamAnswer {
@@ -266,12 +267,12 @@ extension VideoNegotiation {
   }
 }
 
-/// What session, driver, app and pipeline do.
+/// Inputs of session, driver, app and pipeline.
 extension VideoNegotiation {
   /// The session has this status now, whatever it was before.
   ///
   /// - Parameter lostFrames: all frames so far that were not sent.
-  /// - Throws: when there is no format that both sides have.
+  /// - Throws: when both sides have no format in common.
   public mutating func sessionChanged(
     to status: AppSession.Status, lostFrames: UInt64, now: Duration
   ) throws(VideoProblem) -> Questions {
@@ -311,12 +312,12 @@ extension VideoNegotiation {
     announceStop(reason == .app && isResizing ? (supportsNone ? .outOfRange : .resized) : reason)
     guard !pipeline.isStopping else { return false }
     if let later = selection.takeLaterChoice() {
-      // The service that was kept after a resize is over: what the head unit has said since counts from now on.
+      // The service that was kept after a resize is over: the head unit's new capability counts from now on.
       replaceChoice(later, asksUpstream: false, lostFrames: lostFrames, now: now)
       reportRejection()
       return follow()
     }
-    // On the other transport it would go on as it was.
+    // On the other transport it would continue as it was.
     guard reason != .moved, reason != .transportLost, hadRun, selection.forgetRefusals(allowed: settings.transports)
     else { return false }
     if selection.overridingSize == nil, settings.resizePolicy != .keep { upstream.choiceChanged(asks: true) }
@@ -332,7 +333,7 @@ extension VideoNegotiation {
     if announcements.connectionLost() { notify(.stream(.suspensionBegan)) }
   }
 
-  /// A start of video has failed: the same again later, or something else at once.
+  /// A start of video has failed: try the same again later, or something else at once.
   ///
   /// - Throws: when nothing is left to request.
   public mutating func startFailed(
@@ -342,8 +343,8 @@ extension VideoNegotiation {
       let outlook = VideoProblem.Outlook.retry(after: isSuspendedByDriver ? nil : retryAfter)
       return notify(.problem(.startRefused(failure, request, outlook)))
     }
-    // Raw video is asked to change by what brings it. H.264 never is: an encoder that can't change ends the pipeline
-    // with an error, before the last resort could be tried.
+    // The streaming thread asks upstream of raw video to change. Upstream of H.264 is not asked: an encoder that can't
+    // change would end the pipeline with an error, before the last resort could be tried.
     selection.refuse(request, failure, fixedSize: isInputRaw ? nil : upstream.size)
     let ladder = selection.ladder
     guard !ladder.isExhausted else { throw .exhausted(failure, ladder, isInputRaw: isInputRaw) }
@@ -367,13 +368,13 @@ extension VideoNegotiation {
     if pipeline.pause() { announceSuspension(.paused) }
   }
 
-  /// A flush: what the frames before it were does not count any more.
+  /// A flush: frames before it do not count any more.
   public mutating func flushed() {
     upstream.forgetMismatch()
     pipeline.begin()
   }
 
-  /// Upstream that has to change first can only do so after its first frame.
+  /// Upstream can change its size only after its first frame.
   public mutating func decidePreroll(isLive: Bool) -> PrerollDecision {
     let isReady =
       permission != nil || upstream.size == nil || isInputRefused || prefersAnotherSize
@@ -382,13 +383,13 @@ extension VideoNegotiation {
   }
 }
 
-/// What becomes of each frame.
+/// Decisions on frames.
 extension VideoNegotiation {
-  /// Decides on the frame at hand. What the driver or the app suspend is subject to the policy; for a head unit that is
-  /// not ready live sources never wait, and files always do.
+  /// Decides on the frame at hand. The suspend policy applies while driver or app suspend the stream; while the head
+  /// unit is not ready, files wait and live sources never do.
   public mutating func decide(isLive: Bool, now: Duration) -> FrameDecision {
     guard !hasStopped else { return .fail(nil) }
-    // An element that is asked for PLAYING by itself completes that within GstBaseSink, once its first frame is there.
+    // An element that is set to PLAYING by itself completes that in GstBaseSink, with its first frame.
     if pipeline.isPrerolling { played() }
     if !isInterrupted, permission == nil, !supportsNone, isInputRefused, let decision = decideMismatch(now: now) {
       return decision
@@ -398,7 +399,7 @@ extension VideoNegotiation {
     return permission.map { .send($0) } ?? decideWithoutPermission(isLive: isLive)
   }
 
-  /// Nil: the frame may be sent after all, because the head unit is asked for what it wants.
+  /// Nil: the frame may be sent after all, because the head unit is asked for its own choice.
   private mutating func decideMismatch(now: Duration) -> FrameDecision? {
     switch upstream.decideMismatch(selection, now: now) {
     case .ask: return .askUpstream(upstreamQuestion, dropsFrame: false)
@@ -426,17 +427,17 @@ extension VideoNegotiation {
     }
     switch policy {
     case .auto, .block: return .wait
-    // Before the driver has ever opened the app, nothing has been suspended.
+    // Before the driver has opened the app for the first time, the stream is not suspended.
     case .drop: return .drop(announcements.hasStreamed || !app.state.isInForeground ? .suspended : .notStreaming)
     case .requestPause: return requestPause() ? .pauseRequested : .wait
     }
   }
 
-  /// The first frame of a service is in the queue, which may complete a resize; whether it has.
+  /// The first frame of a service is in the queue; returns whether that completes a resize.
   public mutating func firstFrameQueued(of grant: VideoGrant, lostFrames: UInt64, now: Duration) -> Bool {
     service?.hasRun = true
     guard let completed = resize.sentFirst(of: grant.size, now: now, lostFrames: lostFrames) else { return false }
-    // The application hears of it after the start of the stream.
+    // It is reported after the start of the stream.
     if announcements.isStarted {
       notify(.resized(completed))
     } else {
@@ -449,11 +450,11 @@ extension VideoNegotiation {
   public var finalMismatch: VideoProblem? { upstream.finalMismatch(selection).map(VideoProblem.sizeMismatch) }
 }
 
-/// What the application hears of the stream: each change once, and in their order.
+/// Notifications of the application: each change once, in order.
 extension VideoNegotiation {
   private mutating func announceStart() {
-    // What opens or resumes during a pause is announced when something may be sent. A pipeline that was asked to pause
-    // is asked to play on, even if the suspension was over before it heard of it.
+    // A service that opens or resumes during a pause is announced when frames may be sent. A pipeline that was asked to
+    // pause is asked to play on, even if the suspension was over before that.
     guard let grant = service?.grant, session.videoState == .streaming, app.state.isInForeground,
       !pipeline.isPaused || announcements.hasRequestedPause
     else { return }
@@ -464,7 +465,7 @@ extension VideoNegotiation {
     if requestsPlaying { notify(.stream(.requestPlaying)) }
   }
 
-  /// Frames are not sent from now on because of the app's state; the notice, if there was one, is out.
+  /// Frames are not sent from now on because of the app's state; the notice, if any, has been sent.
   public mutating func suspensionCompleted() {
     announceSuspension(.appState)
   }
@@ -478,8 +479,8 @@ extension VideoNegotiation {
     if reason == .hmiStatus || reason == .headUnit { notify(.stream(.suspensionBegan)) }
   }
 
-  /// Asks the application to pause if the suspension is certain, and the first for this stream; whether it does. A flip
-  /// of the app's state that the session has not seen may be over before it does.
+  /// Asks the application to pause if the suspension is certain and the first of this stream; returns whether it did. A
+  /// brief change of the app's state may be over before the session sees it.
   private mutating func requestPause() -> Bool {
     guard isSuspended || isConnectionLost, !hasGrant || isSuspendedBySession, announcements.requestPause() else {
       return false
@@ -488,7 +489,7 @@ extension VideoNegotiation {
     return true
   }
 
-  /// A pipeline that was asked to pause has to play again, if upstream must change before anything can start.
+  /// A pipeline that was asked to pause has to play again, if upstream must change its size before a start.
   private mutating func requestPlayingIfNeeded() {
     guard !isSuspended, session.hmi != nil, !hasGrant, pipeline.isRunning, nextRequest == nil,
       upstream.shouldBeAsked(selection), announcements.requestPlaying()

@@ -1,23 +1,23 @@
 extension VideoNegotiation {
-  /// What follows from an input, in order.
+  /// The outputs of an input, in order.
   public enum Output: Equatable, Sendable {
-    /// What to request of the head unit from now on; nil for no video.
+    /// The video to request of the head unit from now on; nil for none.
     case request(VideoStartRequest?)
-    /// How the app stands to its user from now on; after the request, which depends on it.
+    /// The app's state from now on; after the request, which depends on it.
     case appState(AppState)
-    /// Which of the head unit's displays the app can stream to, for the head unit to know.
+    /// Tell the head unit which of its displays the app can stream to.
     case supportedDisplays([VideoDisplay])
-    /// The application is to hear of this.
+    /// Notify the application.
     case notify(VideoNotification)
     /// Call ``takeOutputs(at:)`` at this time; an earlier call asks for it again.
     case setTimer(at: Duration)
   }
 }
 
-/// Something that the application is to hear of.
+/// A notification for the application.
 public enum VideoNotification: Equatable, Sendable {
   case started(VideoGrant, reason: String)
-  /// What video and sound have in common.
+  /// A notification that video and sound share.
   case stream(StreamNotification)
   case stopped(StreamStopReason)
   case resized(VideoResize.Completed)

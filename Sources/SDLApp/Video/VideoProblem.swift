@@ -1,6 +1,6 @@
-/// What goes wrong with a video stream, in words that say what to do.
+/// Errors of a video stream, with advice for the user.
 public enum VideoProblem: Error, Equatable, Sendable {
-  /// What follows a refused start.
+  /// The consequence of a refused start.
   public enum Outlook: Equatable, Sendable {
     /// Nil when the HMI level does not allow video: not before the driver opens the app.
     case retry(after: Duration?)
@@ -8,7 +8,7 @@ public enum VideoProblem: Error, Equatable, Sendable {
     case next(String)
   }
 
-  /// The head unit lists nothing that can be sent, or nothing that the user allows.
+  /// The head unit lists no format that can be sent, or none that the user allows.
   case noCommonFormat(offered: [VideoStreamingFormat], allowed: [VideoTransport]?)
   /// The app supports none of the head unit's displays.
   case noSupportedDisplay(String)
@@ -19,7 +19,7 @@ public enum VideoProblem: Error, Equatable, Sendable {
   /// Everything was refused.
   case exhausted(VideoStartFailure, VideoStartLadder, isInputRaw: Bool)
 
-  /// Whether the head unit's permission is what is missing, rather than a format.
+  /// Whether the head unit's permission is missing, rather than a format.
   public var concernsPermission: Bool {
     if case .startRefused(_, _, .retry) = self { true } else { false }
   }
@@ -31,7 +31,7 @@ public enum VideoProblem: Error, Equatable, Sendable {
 }
 
 extension VideoProblem: CustomStringConvertible {
-  /// What happened, and what to do.
+  /// What happened, and advice.
   public var description: String {
     switch self {
     case .noCommonFormat(let offered, let allowed):
@@ -74,7 +74,7 @@ extension SizeMismatch: CustomStringConvertible {
 }
 
 extension VideoStartLadder {
-  /// What follows the refusal of `request`, as a sentence.
+  /// The consequence of the refusal of `request`, as a sentence.
   /// - Parameter isHidden: whether the driver has to open the app before.
   func outlook(for request: VideoStartRequest, isHidden: Bool) -> String {
     let time = isHidden ? " \(VideoProblem.reopening)" : ""

@@ -1,5 +1,5 @@
-/// What is requested of the head unit. It stays as it is while upstream may yet follow a resize, and nothing new is
-/// requested while the head unit may go on resizing.
+/// The request to the head unit. It stays as it is while upstream may still follow a resize, and while the head unit
+/// may continue resizing.
 struct VideoRequests: Sendable {
   private(set) var current: VideoStartRequest?
   /// No service is requested before this.
@@ -18,18 +18,18 @@ struct VideoRequests: Sendable {
   }
 
   /// - Parameters:
-  ///   - next: what is to be requested.
-  ///   - isHeld: whether it has nothing to do with the head unit's sizes.
-  /// - Returns: whether what is requested changes now.
+  ///   - next: the new request.
+  ///   - isHeld: whether it does not depend on the head unit's sizes.
+  /// - Returns: whether the request changes now.
   mutating func follow(_ next: VideoStartRequest?, isHeld: Bool, now: Duration) -> Bool {
     if let settlesAt, settlesAt <= now { self.settlesAt = nil }
-    // What goes on as it is need not wait.
+    // A request that stays the same need not wait.
     let request = settlesAt == nil || isHeld || next == current ? next : nil
     defer { current = request }
     return request != current
   }
 
-  /// What to request once the head unit has stopped resizing.
+  /// The request once the head unit has stopped resizing.
   ///
   /// - Parameters:
   ///   - heldSize: of a service that is kept whatever the head unit resizes.
@@ -45,8 +45,8 @@ struct VideoRequests: Sendable {
     return selection.ladder.request(for: size)
   }
 
-  /// Whether the service goes on until upstream has been asked: it need not be interrupted if upstream can't leave the
-  /// size of the input, which the head unit still takes, or changes to the one that its acknowledgement has named.
+  /// Whether the service goes on until upstream has been asked: it need not be interrupted if upstream can't change
+  /// from a size that the head unit still takes, or changes to the acknowledged size.
   private func mustAskBeforeStopping(
     _ inputSize: VideoSize, _ grantedSize: VideoSize?, _ selection: VideoSelection, _ upstream: VideoUpstream
   ) -> Bool {

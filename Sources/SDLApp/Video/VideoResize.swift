@@ -1,25 +1,25 @@
-/// What becomes of a stream whose head unit resizes the picture.
+/// What happens to a stream when the head unit resizes the picture.
 public enum ResizePolicy: Int32, CaseIterable, Sendable {
   /// The service ends, and one of the new size begins.
   case renegotiate
-  /// The service goes on in its size for as long as it lasts; the next one has the new size.
+  /// The service keeps its size until it ends; the next one has the new size.
   case keep
   /// It is an error.
   case error
 }
 
-/// The way from one size of the stream to another.
+/// The change from one size of the stream to another.
 ///
-/// A resize begins with the first news that makes the present size unwanted. Whatever other sizes follow belong to it,
-/// until the first frame of one of them completes it, or the old size is wanted again.
+/// A resize begins with the first update that makes the present size unwanted. Further sizes belong to the same resize,
+/// until a frame of one of them completes it, or the old size is wanted again.
 public struct VideoResize: Equatable, Sendable {
-  /// One that has come to its end.
+  /// A completed resize.
   public struct Completed: Equatable, Sendable {
     public var former: VideoSize
     public var present: VideoSize
-    /// From the first news to the first frame.
+    /// From the first update to the first frame.
     public var duration: Duration
-    /// Frames that came meanwhile, or waited then, and were not sent.
+    /// Frames that came, or waited, during the resize, and were not sent.
     public var lostFrames: UInt64
   }
 
@@ -28,7 +28,7 @@ public struct VideoResize: Equatable, Sendable {
     var lostFrames: UInt64
   }
 
-  /// Of the frames that were sent last; nil before the first.
+  /// The size of the frames that were sent last; nil before the first.
   public private(set) var size: VideoSize?
   private var beginning: Beginning?
 
@@ -64,7 +64,7 @@ public struct VideoResize: Equatable, Sendable {
   }
 
   /// Whether a head unit that took the sizes `former`, and now takes `present`, both in its order and empty for any,
-  /// has resized a stream of `size`. Encoded video stays as it is while it is taken at all.
+  /// has resized a stream of `size`. Encoded video stays as it is while its size is accepted at all.
   public static func affects(_ size: VideoSize, former: [VideoSize], present: [VideoSize], isRaw: Bool) -> Bool {
     guard let preferred = present.first else { return false }
     return !present.contains(size) || (isRaw && preferred != size && former.first == size)

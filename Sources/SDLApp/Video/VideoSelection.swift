@@ -1,52 +1,52 @@
 import SDLMessages
 import SDLWire
 
-/// Which pictures can be streamed, and how: what the head unit lists, what upstream's ranges accept of that, what the
-/// head unit has refused, and what it has named instead.
+/// Which pictures can be streamed, and how: the displays that the head unit lists, upstream's ranges, the head unit's
+/// refusals, and the sizes that it has named instead.
 struct VideoSelection: Sendable {
-  /// The head unit's own words, for one that lists no sizes.
+  /// The head unit's capability as it was sent, for head units that list no sizes.
   private var capability: VideoStreamingCapability?
-  /// What the head unit lists, whether or not the app supports it; nil while it has not said.
+  /// The displays that the head unit lists, whether or not the app supports them; nil while it has listed none.
   private var listedDisplays: [VideoDisplay]?
-  /// The head unit of the present connection has said what it takes.
+  /// The head unit of the present connection has sent its capability.
   private(set) var isCurrent = false
   private var choice: VideoChoice?
-  /// The display whose size the head unit has named in its acknowledgement instead of the requested one, until it
-  /// speaks of sizes again.
+  /// The display whose size the head unit has acknowledged instead of the requested one, until it announces sizes
+  /// again.
   private var overridingDisplay: VideoDisplay?
-  /// The choice since a resize that is not followed before the service ends.
+  /// The choice after a resize that takes effect only when the service ends.
   private var laterChoice: VideoChoice?
 
-  /// What may be requested, since the head unit spoke last.
+  /// The possible requests, since the head unit last announced sizes.
   private(set) var ladder = VideoStartLadder(sizes: [], transports: [])
-  /// With which the ladder began.
+  /// The transports with which the ladder began.
   private var ladderTransports: [VideoTransport] = []
-  /// What was refused so far does not count any more.
+  /// Refusals so far do not count any more.
   private var isLadderOutdated = false
 
-  /// How often upstream's ranges were asked, and which of those times the present choice is from.
+  /// How often upstream's ranges were queried, and the query that the present choice is from.
   private var questionCount: UInt64 = 0
   private var choiceNumber: UInt64 = 0
-  /// The same count when the connection was lost last.
+  /// The number of queries when the connection was lost last.
   private var questionCountAtLoss: UInt64 = 0
-  /// What the application heard last of why no display is supported.
+  /// The last report to the application of why no display is supported.
   private var reportedRejection: String?
 }
 
-/// What can be streamed.
+/// The present selection.
 extension VideoSelection {
-  /// What upstream may know of the head unit, beyond caps: everything that it can show, or its override; nil while it
-  /// has not said.
+  /// The head unit's displays as far as upstream may know them: all of them, or the override; nil while the head unit
+  /// has not announced any.
   var knownDisplays: [VideoDisplay]? { overridingDisplay.map { [$0] } ?? choice?.displays }
 
-  /// What may be streamed, the first choice first; nil while the head unit has not said. What it has refused is left
-  /// out. Empty when it takes any size, and when nothing is left.
+  /// The displays that may be streamed to, the first choice first; nil while the head unit has not announced any.
+  /// Refused ones are left out. Empty when it takes any size, and when none is left.
   var acceptedDisplays: [VideoDisplay]? {
     if let overridingDisplay { return [overridingDisplay] }
     return choice.map { choice in (choice.acceptedDisplays + choice.fallbackDisplays).filter(isOffered) }
   }
 
-  /// What ranges reject, which comes last in the caps: ranges that have changed may already ask for it.
+  /// The displays that ranges reject. They come last in the caps, because changed ranges may already want them.
   var rejectedDisplays: [VideoDisplay] { overridingDisplay == nil ? choice?.rejections.map(\.display) ?? [] : [] }
 
   /// The head unit has displays, and the app supports none of them.
@@ -60,10 +60,10 @@ extension VideoSelection {
       .streamSize
   }
 
-  /// What the head unit has named in its acknowledgement instead of what was requested.
+  /// The size that the head unit has acknowledged instead of the requested one.
   var overridingSize: VideoSize? { overridingDisplay?.streamSize }
 
-  /// Whether pictures of `size` can be sent to this head unit; nil while it has not said.
+  /// Whether pictures of `size` can be sent to this head unit; nil while it has not announced its displays.
   func accepts(_ size: VideoSize) -> Bool? {
     if let overridingDisplay { return overridingDisplay.streamSize == size }
     guard let choice else { return nil }
@@ -72,8 +72,8 @@ extension VideoSelection {
       || choice.fallbackDisplays.contains { $0.streamSize == size && isOffered($0) }
   }
 
-  /// Whether a display may still be asked for. Those of an earlier list come up only when the head unit has refused
-  /// what it announces now.
+  /// Whether a display may still be requested. Displays of an earlier list count only when the head unit has refused
+  /// those that it announces now.
   private func isOffered(_ display: VideoDisplay) -> Bool {
     guard let size = display.streamSize, ladder.allows(size) else { return false }
     return !display.isFallback || areAnnouncedSizesRefused
@@ -85,7 +85,7 @@ extension VideoSelection {
     return !choice.acceptedDisplays.contains { $0.streamSize.map(ladder.allows) ?? false }
   }
 
-  /// The display that shows pictures of `size`. Its rates, formats and haptics are those that hold.
+  /// The display that shows pictures of `size`, with the present rates, formats and haptics.
   private func display(streaming size: VideoSize?) -> VideoDisplay? {
     guard let size else { return nil }
     if let overridingDisplay { return overridingDisplay.streamSize == size ? overridingDisplay : nil }
@@ -98,14 +98,14 @@ extension VideoSelection {
     return choice?.displays.isEmpty == true ? capability?.preferredFPS : nil
   }
 
-  /// Frames per second that user or head unit want for pictures of `size`; nil if neither says.
+  /// The frame rate that user or head unit prefer for pictures of `size`; nil if neither has a preference.
   func frameRateLimit(_ preferences: EncoderPreferences, _ size: VideoSize?) -> Fraction? {
     let announced = preferredFrameRate(for: size)
     guard preferences.frameRate != nil || announced != nil else { return nil }
     return EncoderTargets.frameRate(preferred: preferences.frameRate, announced: announced)
   }
 
-  /// What bounds an encoder whose input has `size`.
+  /// The limits of an encoder whose input has `size`.
   func encoderLimits(for size: VideoSize?, _ transport: TransportClass?) -> EncoderLimits {
     let limit = choice?.displays.isEmpty == true ? capability?.maxBitrate : nil
     return EncoderLimits(
@@ -115,7 +115,7 @@ extension VideoSelection {
       transportBitrate: transport?.maximumVideoBitrate.map { $0 / 1000 })
   }
 
-  /// The sizes that would be accepted, for messages to people.
+  /// The sizes that would be accepted, for messages to users.
   var acceptedSizes: String {
     var sizes: [VideoSize] = []
     for size in (acceptedDisplays ?? []).compactMap(\.streamSize) where sizes.last != size { sizes.append(size) }
@@ -128,11 +128,11 @@ extension VideoSelection {
   }
 }
 
-/// What the head unit says.
+/// Inputs of the head unit.
 extension VideoSelection {
-  /// - Parameter allowed: what the user allows of the ways to carry H.264; nil for all.
+  /// - Parameter allowed: the transports of H.264 that the user allows; nil for all.
   /// - Returns: the displays that can be streamed to.
-  /// - Throws: when there is no format that both sides have.
+  /// - Throws: when both sides have no format in common.
   mutating func receive(
     _ capability: VideoStreamingCapability?, screen: VideoSize?, allowed: [VideoTransport]?
   ) throws(VideoProblem) -> [VideoDisplay] {
@@ -148,9 +148,9 @@ extension VideoSelection {
     return usable
   }
 
-  /// The head unit has acknowledged `size` instead of what it was asked for, for input of another.
+  /// The head unit has acknowledged `size` instead of the requested size, while the input has another.
   ///
-  /// - Returns: whether it has said before what it takes.
+  /// - Returns: whether it had announced its displays before.
   mutating func acknowledge(_ size: VideoSize, inputSize: VideoSize?) -> Bool {
     guard let choice else { return false }
     let display = display(streaming: inputSize) ?? choice.acceptedDisplays.first ?? VideoDisplay(size: size)
@@ -165,15 +165,15 @@ extension VideoSelection {
     if let fixedSize, !ladder.allows(fixedSize) { ladder.fixInput() }
   }
 
-  /// Upstream can't leave `size`: if the head unit has refused it, it has to say what it wants. False when the size was
-  /// not refused, but never offered.
+  /// Upstream can't change from `size`: if the head unit has refused it, it is asked for its own choice. False when the
+  /// size was not refused, but never offered.
   mutating func keepRefused(_ size: VideoSize?) -> Bool {
     guard let size, overridingDisplay == nil, !ladder.allows(size) else { return false }
     ladder.fixInput()
     return true
   }
 
-  /// What the next head unit takes is not known before it has spoken.
+  /// The displays of the next head unit are not known before it has announced them.
   mutating func connectionLost() {
     overridingDisplay = nil
     laterChoice = nil
@@ -183,7 +183,7 @@ extension VideoSelection {
   }
 }
 
-/// What is made of the answers of upstream's ranges.
+/// Answers of upstream's ranges.
 extension VideoSelection {
   mutating func question(_ cause: VideoNegotiation.ChoiceCause) -> VideoNegotiation.RangesQuestion? {
     if case .headUnit(let displays) = cause { listedDisplays = displays }
@@ -191,25 +191,25 @@ extension VideoSelection {
     return listedDisplays.map { .init(displays: $0, cause: cause, number: questionCount) }
   }
 
-  /// - Returns: whether `question` is the newest that was answered: another thread may have asked later and be done
-  ///   already.
+  /// - Returns: whether `question` is the newest that was answered: another thread may have asked later and have
+  ///   finished earlier.
   mutating func isAnswered(_ question: VideoNegotiation.RangesQuestion) -> Bool {
-    // What a head unit has said whose connection is lost is not what the next one takes.
+    // The displays of a head unit whose connection is lost are not those of the next one.
     if question.isOfHeadUnit, question.number > questionCountAtLoss { isCurrent = true }
     guard question.number > choiceNumber else { return false }
     choiceNumber = question.number
     return true
   }
 
-  /// What upstream has to be asked about the sizes that it can send.
+  /// The question to upstream about the sizes that it can send.
   var upstreamQuestion: VideoNegotiation.UpstreamQuestion {
     .init(displays: acceptedDisplays ?? [], choiceNumber: choiceNumber)
   }
 
-  /// What was chosen last, even if it is followed later.
+  /// The last choice, even if it takes effect later.
   var newestChoice: VideoChoice? { laterChoice ?? choice }
 
-  /// What is made of a new choice.
+  /// The effect of a new choice.
   enum Outcome: Equatable {
     case unchanged
     /// The sizes are the same.
@@ -217,7 +217,7 @@ extension VideoSelection {
     /// The stream stays as it is.
     case kept(VideoSize, offered: VideoSize)
     case forbidden(VideoSize, offered: VideoSize)
-    /// ``replace(_:allowed:)`` has to follow.
+    /// Call ``replace(_:allowed:)`` next.
     case replaces
   }
 
@@ -251,7 +251,7 @@ extension VideoSelection {
     return known?.sizes.first == offered ? .unchanged : .kept(size, offered: offered)
   }
 
-  /// Goes on with `kept`, at the rates of `later`, which takes its place when the service ends.
+  /// Continues with `kept`, at the rates of `later`, which replaces it when the service ends.
   private mutating func keep(_ kept: VideoDisplay?, until later: VideoChoice) {
     laterChoice = later
     guard var kept else { return }
@@ -261,8 +261,8 @@ extension VideoSelection {
     if overridingDisplay != nil { overridingDisplay = kept }
   }
 
-  /// - Parameter allowed: what the user allows of the ways to carry H.264.
-  /// - Returns: whether the sizes are others than those before.
+  /// - Parameter allowed: the transports of H.264 that the user allows.
+  /// - Returns: whether the sizes have changed.
   mutating func replace(_ new: VideoChoice, allowed: [VideoTransport]?) -> Bool {
     laterChoice = nil
     guard choice?.hasSameSizes(as: new) != true else {
@@ -277,7 +277,7 @@ extension VideoSelection {
 
   private mutating func replaceSameSizes(_ new: VideoChoice) {
     choice = new
-    // An override holds until the head unit speaks of sizes again.
+    // An override holds until the head unit announces sizes again.
     guard let display = overridingDisplay, let size = display.streamSize else { return }
     let same = new.acceptedDisplays.first { $0.isSame(as: display) } ?? new.acceptedDisplays.first
     overridingDisplay = same?.streaming(size)
@@ -294,10 +294,10 @@ extension VideoSelection {
   }
 }
 
-/// What may be asked for again although it was refused.
+/// Refused requests that may be made again.
 extension VideoSelection {
-  /// What was refused so far may be asked for again, if `choice` has other transports; not while a stream runs that
-  /// would be ended by that.
+  /// Refused requests may be made again, if `choice` has other transports; but not while that would end a running
+  /// stream.
   mutating func renewLadder(for choice: VideoChoice, allowed: [VideoTransport]?, running: VideoTransport?) {
     let transports = transports(for: choice, allowed: allowed)
     guard isLadderOutdated || transports != ladderTransports && running.map({ !transports.contains($0) }) ?? true else {
@@ -306,7 +306,7 @@ extension VideoSelection {
     beginLadder(choice, allowed: allowed)
   }
 
-  /// A stream that has run proves that the head unit's mind can change: the next one begins with the first choice.
+  /// A stream that has run proves that refusals were not final: the next one begins with the first choice.
   ///
   /// - Returns: whether anything had been refused.
   mutating func forgetRefusals(allowed: [VideoTransport]?) -> Bool {
@@ -321,7 +321,7 @@ extension VideoSelection {
     isLadderOutdated = false
   }
 
-  /// How the first choice may be carried, in order of preference.
+  /// The transports for the first choice, in order of preference.
   private func transports(for choice: VideoChoice, allowed: [VideoTransport]?) -> [VideoTransport] {
     let formats = choice.acceptedDisplays.first.map(\.formats) ?? capability?.supportedFormats
     return VideoTransport.choices(offered: formats, wished: allowed)
@@ -329,17 +329,17 @@ extension VideoSelection {
 }
 
 extension VideoNegotiation {
-  /// Why the choice is made anew.
+  /// Why the choice is made again.
   public enum ChoiceCause: Sendable {
-    /// The head unit can show this from now on.
+    /// The head unit's capability has changed.
     case headUnit([VideoDisplay])
     /// The app's ranges have changed.
     case ranges
-    /// New caps come from upstream, which may be another one.
+    /// New caps come from upstream, perhaps from another element.
     case caps
   }
 
-  /// What upstream has to be asked before the choice is made: which of these displays its ranges and caps accept.
+  /// The question to upstream before the choice is made: which of these displays its ranges and caps accept.
   public struct RangesQuestion: Sendable {
     public let displays: [VideoDisplay]
     fileprivate let cause: ChoiceCause
@@ -349,7 +349,7 @@ extension VideoNegotiation {
     var isOfCaps: Bool { if case .caps = cause { true } else { false } }
   }
 
-  /// What upstream has to be asked after a change of the session.
+  /// The questions to upstream after a change of the session.
   public struct Questions: Sendable {
     /// Nil if the choice stays as it is.
     public internal(set) var ranges: RangesQuestion?
@@ -357,17 +357,17 @@ extension VideoNegotiation {
     public internal(set) var asksUpstream = false
   }
 
-  /// Which of the accepted sizes upstream can send.
+  /// The question which of the accepted sizes upstream can send.
   public struct UpstreamQuestion: Equatable, Sendable {
-    /// What the head unit takes, the first choice first.
+    /// The head unit's displays, the first choice first.
     public let displays: [VideoDisplay]
     fileprivate let choiceNumber: UInt64
   }
-  /// What upstream has to do.
+  /// The consequence for upstream.
   public enum UpstreamAnswer: Equatable, Sendable {
-    /// It is to negotiate anew: a RECONFIGURE event has to be sent.
+    /// It has to negotiate again: send a RECONFIGURE event.
     case changes
-    /// It has nothing else.
+    /// It has no other size.
     case stays
     /// The choice has changed meanwhile: ask again.
     case outdated

@@ -1,10 +1,10 @@
-/// What to ask the head unit for, from its first choice downwards, when it refuses starts of video by naming
+/// The requests to try, from the first choice downwards, when the head unit refuses starts of video and names
 /// parameters.
 ///
 /// A refused width or height leads to the next size, a refused codec or protocol to the next transport, both to both.
-/// When either has come to its end, one start without parameters is the last resort (SDL-0058), which head units
-/// without one take as H.264 over RAW; after that nothing is left. Nothing that was refused is asked for again, so that
-/// there are at most sizes + transports − 1 requests before the last.
+/// When sizes or transports have run out, one start without parameters is the last resort (SDL-0058); head units
+/// without a capability take it as H.264 over RAW. After that nothing is left. No refused request is repeated, so there
+/// are at most sizes + transports − 1 requests before the last.
 public struct VideoStartLadder: Equatable, Sendable {
   /// A request that the head unit refused.
   public struct Attempt: Equatable, Sendable {
@@ -19,20 +19,21 @@ public struct VideoStartLadder: Equatable, Sendable {
     case exhausted
   }
 
-  /// What has not been refused, in order of preference. Empty from the beginning when the head unit takes any size.
+  /// Sizes that have not been refused, in order of preference. Empty from the beginning when the head unit takes any
+  /// size.
   public private(set) var sizes: [VideoSize]
   /// What has not been refused, in order of preference.
   public private(set) var transports: [VideoTransport]
-  /// What was refused, in the order of asking.
+  /// Refused requests, in their order.
   public private(set) var attempts: [Attempt] = []
   /// There are further sizes, but the input can't change.
   public private(set) var isInputFixed = false
   private var refusedSizes: Set<VideoSize> = []
   private var step = Step.parameters
-  /// Only a head unit that refuses sizes of its own choice gets as far.
+  /// Only a head unit that refuses its own sizes gets that far.
   private let attemptLimit: Int
 
-  /// A ladder of which nothing has been refused. Without transports there is nothing to ask for.
+  /// A ladder without refusals. Without transports there is nothing to request.
   public init(sizes: [VideoSize], transports: [VideoTransport]) {
     self.sizes = sizes
     self.transports = transports
@@ -43,16 +44,16 @@ public struct VideoStartLadder: Equatable, Sendable {
   /// Whether requests name size and format, as opposed to the last one, which names nothing.
   var asksWithParameters: Bool { step == .parameters }
 
-  /// Whether anything was refused.
+  /// Whether a request was refused.
   var hasRefusals: Bool { !attempts.isEmpty || isInputFixed }
 
-  /// Nothing is left to ask for.
+  /// No request is left.
   public var isExhausted: Bool { step == .exhausted }
 
-  /// Whether pictures of `size` may still be asked for.
+  /// Whether pictures of `size` may still be requested.
   public func allows(_ size: VideoSize) -> Bool { step != .parameters || !refusedSizes.contains(size) }
 
-  /// What to ask for when the pictures are of `size`; nil for nothing.
+  /// The request for pictures of `size`; nil if none is left.
   public func request(for size: VideoSize) -> VideoStartRequest? {
     switch step {
     case .parameters:

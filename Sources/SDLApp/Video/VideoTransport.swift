@@ -14,10 +14,9 @@ public enum VideoCodec: String, Sendable {
 extension VideoTransport {
   /// The transports to request, in this order; empty when both sides have none in common.
   /// - Parameters:
-  ///   - offered: what the head unit lists, in its order of preference. A capability that lists nothing inherits the
-  ///     list of the root capability; without any list head units take H.264 as a byte stream (SDL-0058).
-  ///   - allowed: what the user allows, in the user's order, which takes precedence over the head unit's; nil for the
-  ///     head unit's order.
+  ///   - offered: the head unit's list, in its order of preference. A capability that lists nothing inherits the list
+  ///     of the root capability; head units without any list take H.264 as a byte stream (SDL-0058).
+  ///   - allowed: the user's list, whose order takes precedence over the head unit's; nil for the head unit's order.
   public static func choices(offered: [VideoStreamingFormat]?, wished allowed: [VideoTransport]? = nil)
     -> [VideoTransport]
   {
@@ -37,13 +36,13 @@ extension VideoTransport {
   }
 }
 
-/// What a StartServiceACK of the video service says.
+/// The content of a StartServiceACK of the video service.
 extension VideoServiceParameters {
   /// The RPC specification's range for a side of a picture, in pixels (`ImageResolution`).
   private static let possibleSides: ClosedRange<Int32> = 1...10_000
 
   /// The size that an acknowledgement names. Some head units acknowledge 0×0 or leave a side out: then the requested
-  /// size holds. Odd sides are made even, because the encoder has no others.
+  /// size counts. Odd sides are made even, because the encoder has no others.
   var acceptedSize: VideoSize? {
     guard let width, let height, Self.possibleSides.contains(width), Self.possibleSides.contains(height) else {
       return nil
@@ -51,8 +50,8 @@ extension VideoServiceParameters {
     return VideoSize(Int(width) & ~1, Int(height) & ~1)
   }
 
-  /// How video is carried from now on. What an acknowledgement leaves out is H.264 over RAW (SDL-0058). Nil when it
-  /// names something that can't be sent.
+  /// The transport from now on. Missing members mean H.264 over RAW (SDL-0058). Nil when the acknowledgement names
+  /// something that can't be sent.
   var acceptedTransport: VideoTransport? {
     let defaults = VideoStreamingFormat.rawH264
     return VideoTransport(

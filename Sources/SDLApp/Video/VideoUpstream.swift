@@ -1,49 +1,49 @@
-/// What upstream sends, and what it was asked and has answered about other sizes.
+/// The size that upstream sends, and the questions and answers about other sizes.
 struct VideoUpstream: Sendable {
   /// Whether upstream has to change.
   private enum Change {
     case settled
     /// The choice has changed, and upstream has not been asked yet.
     case toBeAsked
-    /// It was asked to change. The service may start in the expected size before its first frame comes; so many frames
-    /// of the old size may come before they are taken for the answer.
+    /// It was asked to change. The service may start in the expected size before its first frame; so many frames of the
+    /// old size may come before they count as the answer.
     case asked(expected: VideoSize?, outdatedFrames: Int)
   }
 
-  /// What becomes of a frame whose size the head unit does not take.
+  /// What happens to a frame whose size the head unit does not take.
   enum MismatchDecision {
     /// Upstream has to be asked for another.
     case ask
-    /// Upstream may yet change.
+    /// Upstream may still change.
     case drop
     case giveUp(SizeMismatch)
   }
 
-  /// Frames and time that upstream gets to change to a size that the head unit takes.
+  /// How many frames and how much time upstream has to change to a size that the head unit takes.
   private static let mismatchFrames = 5
   private static let mismatchTime = Duration.seconds(2)
-  /// The same when upstream has said that it can: what it has made before may wait in long queues.
+  /// The same when upstream has answered that it can: earlier frames may wait in long queues.
   private static let promisedTime = Duration.seconds(10)
   /// Frames of the old size that may be under way when upstream has been asked for another.
   private static let outdatedFrames = 3
   /// How long an encoder may take to change.
   static let encodedResizeTime = Duration.seconds(2)
 
-  /// Of its pictures; nil before the first, and for H.264 whose parameter sets are yet to come.
+  /// The size of its pictures; nil before the first, and for H.264 whose parameter sets are yet to come.
   private(set) var size: VideoSize?
   /// Also while only the frames will tell the size.
   private(set) var isRaw = false
   private var change = Change.settled
   private var mismatch: SizeMismatch?
-  /// Encoded input goes on while its upstream is asked for the preferred size, which it has until the deadline to send.
-  /// Encoders do not say what else they could make, and to stop the stream until they have changed would cost one that
-  /// can't a group of pictures.
+  /// Encoded input continues while its upstream is asked for the preferred size, which it has until the deadline to
+  /// send. Encoders do not announce other sizes, and stopping the stream until they change would cost a group of
+  /// pictures if they can't.
   private var encodedResize: (offered: VideoSize, deadline: Duration)?
 
-  /// Whether the head unit takes what comes; nil while one of the two is not known.
+  /// Whether the head unit takes upstream's size; nil while either is unknown.
   func isAccepted(_ selection: VideoSelection) -> Bool? { size.flatMap(selection.accepts) }
 
-  /// Upstream sends something, but not what the head unit would like.
+  /// Upstream sends a size, but not the head unit's first choice.
   func shouldBeAsked(_ selection: VideoSelection) -> Bool {
     size != nil && (isAccepted(selection) == false || prefersAnotherSize(selection))
   }
@@ -57,14 +57,14 @@ struct VideoUpstream: Sendable {
 
   var isToBeAsked: Bool { if case .toBeAsked = change { true } else { false } }
 
-  /// What upstream has promised to send.
+  /// The size that upstream has promised.
   var expectedSize: VideoSize? { if case .asked(let size, _) = change { size } else { nil } }
 
   /// Frames of the old size may still come.
   var expectsOutdatedFrames: Bool { if case .asked(_, 1...) = change { true } else { false } }
 }
 
-/// What follows from caps, head unit and connection.
+/// Inputs of caps, head unit and connection.
 extension VideoUpstream {
   /// Upstream sends other pictures from now on.
   ///
@@ -75,7 +75,7 @@ extension VideoUpstream {
     self.size = size
     self.isRaw = isRaw
     if case .asked(let expected, _) = change { change = .asked(expected: expected, outdatedFrames: 0) }
-    // A size from before the head unit's last word is not the answer to that.
+    // A size from before the head unit's last change is not the answer to that change.
     guard isAccepted(selection) == true else { return false }
     if case .asked = change { change = .settled }
     return true
@@ -94,38 +94,38 @@ extension VideoUpstream {
   }
 }
 
-/// What upstream answers.
+/// Answers of upstream.
 extension VideoUpstream {
   /// - Parameters:
-  ///   - sizes: what upstream can send of what is accepted, in the order in which it would choose.
-  ///   - isFinal: whatever upstream has answered, the pictures come from where there is only one size, such as a file.
+  ///   - sizes: the accepted sizes that upstream can send, in its order of preference.
+  ///   - isFinal: the pictures come from a source with only one size, such as a file, whatever upstream has answered.
   mutating func answered(
     _ sizes: [VideoSize], isFinal: Bool, _ selection: VideoSelection
   ) -> VideoNegotiation.UpstreamAnswer {
     let isAccepted = isAccepted(selection) == true
     if isAccepted, encodedResize != nil, !isFinal { return .changes }
     let expected = isFinal ? nil : expectedSize(among: sizes, isAccepted: isAccepted, selection)
-    // The answer of encoders and parsers may be what they send now, although what is before them can change.
+    // Encoders and parsers may answer with their present size, although the elements before them can change.
     let changes = expected != nil || (!isRaw && !isAccepted && !isFinal)
     change = changes ? .asked(expected: expected, outdatedFrames: isAccepted ? Self.outdatedFrames : 0) : .settled
     mismatch?.upstreamChanges = changes
     return changes ? .changes : .stays
   }
 
-  /// The size that upstream will choose when it is asked, as far as one can know; nil for none but the present one.
+  /// The size that upstream will probably choose when it is asked; nil if it has only the present one.
   private func expectedSize(among sizes: [VideoSize], isAccepted: Bool, _ selection: VideoSelection) -> VideoSize? {
     // The answer may also hold sizes that ranges reject.
     for size in sizes where selection.accepts(size) == true {
       if size != self.size { return size }
-      // It prefers what it sends to anything after it.
+      // It prefers its present size to any later one in the list.
       if isAccepted { return nil }
     }
     return nil
   }
 
-  /// A frame from before the change that upstream was asked for.
+  /// A frame from before the requested change.
   ///
-  /// - Returns: whether that was one too many: it is the answer.
+  /// - Returns: whether that was one too many, so that it counts as the answer.
   mutating func outdatedFramePassed() -> Bool {
     guard case .asked(let expected, let count) = change else { return false }
     change = count > 1 ? .asked(expected: expected, outdatedFrames: count - 1) : .settled
@@ -139,8 +139,9 @@ extension VideoUpstream {
     mismatch = nil
   }
 
-  /// What becomes of a frame whose size the head unit does not take: upstream gets a while to change, unless it can't
-  /// anyway; then it is an error. Encoders and parsers may answer with what they send now, so for them only time tells.
+  /// What happens to a frame whose size the head unit does not take: upstream gets some time to change, unless it
+  /// can't; then it is an error. Encoders and parsers may answer with their present size, so only time tells whether
+  /// they can change.
   mutating func decideMismatch(_ selection: VideoSelection, now: Duration) -> MismatchDecision {
     let accepted = selection.acceptedSizes
     var mismatch =
@@ -167,9 +168,9 @@ extension VideoUpstream {
   /// The head unit prefers another size than before, which upstream of encoded video has not been asked for.
   ///
   /// - Parameters:
-  ///   - formerSize: what it preferred before.
-  ///   - streamSize: of what is streamed.
-  /// - Returns: whether upstream has to be asked for it, while the stream goes on.
+  ///   - formerSize: the size that it preferred before.
+  ///   - streamSize: of the stream.
+  /// - Returns: whether to ask upstream for it, while the stream continues.
   mutating func beginEncodedResize(
     formerSize: VideoSize?, streamSize: VideoSize?, _ policy: ResizePolicy, _ selection: VideoSelection, now: Duration
   ) -> Bool {
@@ -195,13 +196,13 @@ extension VideoUpstream {
 /// Frames come in a size that the head unit does not take.
 public struct SizeMismatch: Equatable, Sendable {
   var size: VideoSize?
-  /// What would be accepted, for people.
+  /// The sizes that would be accepted, for users.
   var accepted: String
-  /// Why the app does not support the size, if that is what is wrong with it.
+  /// Why the app does not support the size, if that is the cause.
   var rejectionReason: String?
   var isRaw: Bool
   var since: Duration
-  /// Whether upstream has said that it can change; nil when it was not asked.
+  /// Whether upstream has answered that it can change; nil when it was not asked.
   var upstreamChanges: Bool?
   var frames = 0
 }

@@ -5,26 +5,26 @@ import SDLWire
 import Synchronization
 import TLSEngine
 
-/// The app's connection to a head unit, made again when it breaks: one thread that reads, keeps time and decides. Media
-/// is written by the thread that brings it, as long as the kernel takes it.
+/// The app's connection to a head unit, made again when it breaks: one thread that reads, runs timers and decides. The
+/// streaming threads write media themselves, as long as the kernel takes it.
 ///
-/// The app is registered from the first connection to ``stop(grace:)``, with or without video: streams come and go in
-/// between, by ``setVideoRequest(_:)``; so does sound, by ``setAudioRequest(_:)``.
+/// The app is registered from the first connection to ``stop(grace:)``, with or without streams: video comes and goes
+/// by ``setVideoRequest(_:)``, sound by ``setAudioRequest(_:)``.
 ///
 /// The thread keeps the connection alive, and the connection refers to its observer only weakly. So the owner must
 /// ``stop(grace:)`` it before letting it go, and no event comes to an observer that is gone.
 public final class AppConnection: Sendable {
-  /// Where the head unit is: how to get a connected descriptor.
+  /// How to get a connected descriptor for the head unit.
   public enum Endpoint: Sendable {
     /// A host name or numeric address, IPv6 without brackets.
     case tcp(host: String, port: UInt16)
-    /// A connection that stands already. It can't be made again, so there should be no ``Configuration/reconnection``.
+    /// An established connection. It can't be made again, so there should be no ``Configuration/reconnection``.
     case descriptor(ConnectedDescriptor)
     /// Any other way, such as connections that come by themselves. It is started by the connection, and stopped at its
     /// end.
     case transport(any Transport)
 
-    /// What its connections run over. Of a descriptor nothing is known.
+    /// The kind of its connections. Nothing is known about a descriptor.
     public var transportClass: TransportClass {
       switch self {
       case .tcp, .descriptor: .tcpWiFi
@@ -33,12 +33,12 @@ public final class AppConnection: Sendable {
     }
   }
 
-  /// What to connect to, and how.
+  /// The head unit, and the parameters of the connection.
   public struct Configuration: Sendable {
     public var endpoint: Endpoint
     public var session: AppSession.Configuration
-    /// For resolving and connecting together. Not for the wait for a peer that comes by itself, but for what it needs
-    /// for that.
+    /// For resolving and connecting together. The wait for a peer that connects by itself is not limited, only the
+    /// preparation of the transport.
     public var connectTimeout: Duration
     /// In frames; each is latency.
     public var videoQueueCapacity: Int
@@ -48,14 +48,14 @@ public final class AppConnection: Sendable {
     public var reconnection: Reconnection.Timing?
     /// Gets the messages of the connection; nil for none.
     public var messageTrace: (any MessageTrace)?
-    /// Of all time-outs and of ``AppConnection/setTimer(at:)``.
+    /// The clock of all time-outs and of ``AppConnection/setTimer(at:)``.
     public var clock: TimeSource
-    /// Of TCP connections.
+    /// Makes the sockets of TCP connections.
     package var makeSocket: SocketMaker = Socket.tcp
     /// This end of TLS; nil refuses handshakes. The role of a client needs
     /// ``AppSession/Configuration/beginsHandshake``.
     public var tls: TLSContext? { didSet { makeSecureChannel = tls?.makeChannel } }
-    /// That of ``tls``, except in a simulation.
+    /// Makes the channel of ``tls``, except in a simulation.
     package var makeSecureChannel: SecureChannelFactory?
 
     /// With the usual limits.
@@ -112,7 +112,7 @@ public final class AppConnection: Sendable {
   /// once.
   ///
   /// Only a session whose registration is not answered yet may take longer, up to its own time-outs: SDL Core registers
-  /// an app whose session has ended meanwhile, and never unregisters it. What can't wait need not ``join()``.
+  /// an app whose session has ended meanwhile, and never unregisters it. A caller that can't wait need not ``join()``.
   public func stop(grace: Duration) {
     let stop = Stop(deadline: clock.now + grace, drainTimeout: min(ConnectionLoop.drainTimeout, grace / 2))
     commands.withLock { commands in
@@ -131,8 +131,8 @@ public final class AppConnection: Sendable {
     thread.join()
   }
 
-  /// Whether the caller runs in a callback of the observer, where nothing must be waited for that has to come from this
-  /// very thread.
+  /// Whether the caller runs in a callback of the observer, where it must not wait for anything that this thread has to
+  /// do.
   public var isOnObserverThread: Bool { thread.isCurrent }
 
   /// A snapshot.
@@ -143,44 +143,44 @@ public final class AppConnection: Sendable {
   }
 }
 
-// MARK: What the app wants, from any thread
+// MARK: The app's requests, from any thread
 
 extension AppConnection {
-  /// What to stream from now on; nil ends the video service after what is queued has had half a second to leave. The
-  /// app stays registered.
+  /// What to stream from now on; nil ends the video service, after half a second at most for queued frames to leave.
+  /// The app stays registered.
   public func setVideoRequest(_ request: VideoStartRequest?) {
     changeVideo { $0.request = request }
   }
 
-  /// Which of the head unit's displays the app supports, for the head unit to know.
+  /// Tells the head unit which of its displays the app supports.
   public func setSupportedDisplays(_ displays: [VideoDisplay]) {
     changeVideo { $0.supportedDisplays = displays }
   }
 
-  /// How the app stands to its user from now on. Outside the foreground the session keeps its grant; it is for the
-  /// caller to send no more than a notice.
+  /// The app's state from now on. Outside the foreground the session keeps its grant; the caller must send no more than
+  /// a notice.
   public func setAppState(_ appState: AppState) {
     changeVideo { $0.appState = appState }
   }
 
-  /// What can be touched in the pictures from now on; nil leaves the head unit as it is. Only the newest list is sent,
-  /// when the head unit is ready for it.
+  /// The touchable rectangles in the pictures from now on; nil leaves the head unit as it is. Only the newest list is
+  /// sent, when the head unit is ready for it.
   public func setHapticRectangles(_ list: HapticRectangleList?) {
     changeVideo { $0.hapticRectangles = list }
   }
 
-  /// Whether the app wants the presses of the car's buttons from now on.
+  /// Whether the app subscribes to the car's buttons from now on.
   public func setButtonsWanted(_ isWanted: Bool) {
     changeVideo { $0.wantsButtons = isWanted }
   }
 
-  /// Asks for sound from now on; nil ends the audio service after what is queued has had half a second to leave. The
+  /// Asks for sound from now on; nil ends the audio service, after half a second at most for queued sound to leave. The
   /// video goes on.
   public func setAudioRequest(_ request: AudioStartRequest?) {
     change { commands in commands.audio.change { $0.request = request } }
   }
 
-  /// Sends a request of the application's own, after those that were asked for before. Exactly one answer follows
+  /// Sends an RPC request of the application, after earlier ones. Exactly one answer follows
   /// (``AppSession/Event/applicationRPC(_:)``).
   ///
   /// - Parameter bulk: of PutFile and SystemRequest.
@@ -214,7 +214,7 @@ extension AppConnection {
   }
 
   /// Asks for ``ConnectionEvent/timerFired`` at `time`, on the clock of ``Configuration/clock``, or at an earlier time
-  /// that has been asked for. While there is no connection, none comes.
+  /// that has been asked for. It does not fire while there is no connection.
   public func setTimer(at time: Duration) {
     commands.withLock { $0.timer = $0.timer.earlier(time) }
     if !thread.isCurrent { wakeUp.signal() }
@@ -228,12 +228,12 @@ extension AppConnection {
     observer?.connection(self, didReport: event)
   }
 
-  /// Reports what the other end complains of, if it belongs to the transport.
+  /// Reports the complaints of the other end, if it belongs to the transport.
   func reportFaults() {
     for fault in inbox.takeFaults() { report(.faultFound(fault)) }
   }
 
-  /// What has changed of the video's parameters since the last call; nil for nothing.
+  /// The video's parameters, if they have changed since the last call; else nil.
   func takeNewVideo() -> VideoParameters? {
     commands.withLock { $0.video.take() }
   }
@@ -257,7 +257,7 @@ extension AppConnection {
     commands.withLock { $0.application.answered(id) }
   }
 
-  /// The connection has ended: what was asked of it last is answered.
+  /// The connection has ended: its last requests are answered.
   private func closeApplication() {
     for request in commands.withLock({ $0.application.close() }) {
       noteAnswer(to: request.id)
@@ -302,9 +302,9 @@ extension AppConnection {
   struct Ending {
     /// Nil after ``stop(grace:)``.
     var failure: ConnectionFailure?
-    /// For how long the app was registered; nil when it never came to that.
+    /// How long the app was registered; nil if it never was.
     var registeredTime: Duration?
-    /// The last right to send video, for the next attempt to count on from.
+    /// The last grant for video, from which the next attempt continues the epochs.
     var lastEpoch: UInt32
   }
 
@@ -347,7 +347,7 @@ extension AppConnection {
     } catch {
       ending.failure = .link(error)
     }
-    // First, because until then the memory of queued payloads may be read.
+    // First, because until then the payloads' memory may be read.
     writer.close()
     transport?.disconnect()
     reportFaults()
@@ -355,7 +355,7 @@ extension AppConnection {
     return ending
   }
 
-  /// A connection stands.
+  /// A connection is established.
   func makeLoop(_ reader: FrameReader, after lastEpoch: UInt32) -> ConnectionLoop {
     writer.open(reader.socket)
     renewServices()
@@ -385,7 +385,7 @@ extension AppConnection {
       throw .resolvingTimedOut(host: host, after: timeout)
     }
     let addresses = try resolved.get()
-    // A user who starts app and head unit by hand may begin with either, and a car's network comes up with the car.
+    // A user may start the app before the head unit, and a car's network comes up with the car.
     let lastRetry = isFirst ? deadline - Self.refusalPause * 2 : .zero
     var reported: Set<String> = []
     while true {
@@ -407,7 +407,7 @@ extension AppConnection {
     }
   }
 
-  /// Returns earlier only after ``stop(grace:)``, and when a peer has come by itself.
+  /// Returns earlier only after ``stop(grace:)``, and when a peer has connected.
   private func wait(until time: Duration) {
     while stopCommand == nil, !inbox.isReady, clock.now < time {
       waitForSignal(until: time)
@@ -423,9 +423,9 @@ extension AppConnection {
   /// Makes a connection, or waits for a peer that connects by itself, for as long as it takes. Nil after
   /// ``stop(grace:)``.
   ///
-  /// - Parameter isFirst: whether the app has never been registered. A service that is missing then is waited for until
-  ///   the connect time-out only, since it may never have been installed.
-  /// - Throws: what keeps peers from coming for good.
+  /// - Parameter isFirst: whether the app has never been registered. Then a missing service is waited for only until
+  ///   the connect time-out, since it may not be installed.
+  /// - Throws: the reason why peers can never connect.
   private func connect(by transport: any Transport, isFirst: Bool) throws(LinkError) -> FrameReader? {
     let deadline = isFirst ? clock.now + configuration.connectTimeout : nil
     inbox.renew()

@@ -1,7 +1,7 @@
 import SDLApp
 
-/// The requests of the application that are not answered: bounded, and taken only while the app is registered, so that
-/// each gets an answer.
+/// The unanswered requests of the application: bounded, and accepted only while the app is registered, so that each
+/// gets an answer.
 struct ApplicationQueue: Sendable {
   private static let capacity = 100
   /// In bytes.
@@ -9,7 +9,7 @@ struct ApplicationQueue: Sendable {
 
   /// The connection thread has not taken them yet.
   private var waiting: [ApplicationRequest] = []
-  /// The size of each that is not answered, in bytes.
+  /// The sizes of unanswered requests, in bytes.
   private var sizes: [Int32: Int] = [:]
   private var byteCount = 0
   private var lastID = ApplicationRequest.ids.upperBound
@@ -33,7 +33,7 @@ struct ApplicationQueue: Sendable {
     return id
   }
 
-  /// Takes those that were added since the last call.
+  /// Takes the requests that were added since the last call.
   mutating func take() -> [ApplicationRequest] {
     defer { waiting = [] }
     return waiting
@@ -48,7 +48,7 @@ struct ApplicationQueue: Sendable {
     isOpen = true
   }
 
-  /// The connection has ended; returns what was not taken, and is to be answered.
+  /// The connection has ended; returns the requests that were not taken and need an answer.
   mutating func close() -> [ApplicationRequest] {
     isOpen = false
     return take()

@@ -1,8 +1,8 @@
 import Glibc
 import SDLLink
 
-/// A connected stream socket that the application has made, such as a USB accessory's or one of a socket pair. Whoever
-/// holds this owns the descriptor; it is used for one connection, and closed at its end or with this.
+/// A connected stream socket that the application has made, such as a USB accessory's or one of a socket pair. It owns
+/// the descriptor, which is used for one connection, and closed at its end or with this object.
 public final class ConnectedDescriptor: Equatable, Sendable {
   /// Why a descriptor is of no use, in a form that can follow its number.
   public enum Fault: Error, Equatable, Sendable, CustomStringConvertible {
@@ -25,7 +25,7 @@ public final class ConnectedDescriptor: Equatable, Sendable {
     }
   }
 
-  /// Those that are open: two connections would read each other's bytes.
+  /// Descriptors in use: two connections would read each other's bytes.
   private static let adopted = Monitor<Set<Int32>>([])
 
   /// As the application has passed it.
@@ -38,7 +38,7 @@ public final class ConnectedDescriptor: Equatable, Sendable {
     guard Self.adopted.withLock({ $0.insert(descriptor).inserted }) else { throw .inUse }
     number = descriptor
     let adopted = Socket(adopting: descriptor) { descriptor in
-      // Another process may have it as well, such as the shell that has opened it.
+      // Another process may have it too, such as the shell that opened it.
       _ = shutdown(descriptor, Int32(SHUT_RDWR))
       Self.adopted.withLock { numbers in
         numbers.remove(descriptor)

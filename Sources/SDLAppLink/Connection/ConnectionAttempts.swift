@@ -7,7 +7,7 @@ struct ConnectionAttempts {
   /// Until when the first connection is tried again; nil where peers connect by themselves, which may take any time.
   private let firstDeadline: Duration?
   private(set) var wasRegistered = false
-  /// The epoch of the last right to send, from which the next session counts on.
+  /// The epoch of the last grant, from which the next session continues.
   private(set) var lastEpoch: UInt32 = 0
 
   /// Before the first attempt.

@@ -2,7 +2,7 @@ import SDLApp
 import SDLMessages
 
 extension AppConnection {
-  /// What other threads ask of the connection thread.
+  /// Requests of other threads to the connection thread.
   struct Commands: Sendable {
     var video = ServiceCommand(VideoParameters())
     var audio = ServiceCommand(AudioParameters())
@@ -13,7 +13,7 @@ extension AppConnection {
     var stop: Stop?
   }
 
-  /// What is asked of one service, or of the session.
+  /// Requests for one service, or for the session.
   struct ServiceCommand<Parameters: Sendable>: Sendable {
     private(set) var parameters: Parameters
     /// The session does not know `parameters` yet.
@@ -33,7 +33,7 @@ extension AppConnection {
       isNew = true
     }
 
-    /// What has changed since the last call; nil for nothing.
+    /// The parameters, if they have changed since the last call; else nil.
     mutating func take() -> Parameters? {
       guard isNew else { return nil }
       isNew = false
@@ -41,22 +41,22 @@ extension AppConnection {
     }
   }
 
-  /// What the app wants to sound.
+  /// The app's request for sound.
   struct AudioParameters: Equatable, Sendable {
     var request: AudioStartRequest?
   }
 
-  /// What the app wants to stream, and what the head unit has to know of it.
+  /// The app's request for video, and its parameters for the head unit.
   struct VideoParameters: Equatable, Sendable {
     var request: VideoStartRequest?
     var supportedDisplays: [VideoDisplay] = []
     var appState = AppState.foreground
-    /// What can be touched; nil when the app has never set it.
+    /// The touchable rectangles; nil when the app has never set them.
     var hapticRectangles: HapticRectangleList?
     var wantsButtons = false
   }
 
-  /// The end as asked for.
+  /// The requested end.
   struct Stop: Sendable {
     var deadline: Duration
     /// How much of the time may be spent on video that is still queued.

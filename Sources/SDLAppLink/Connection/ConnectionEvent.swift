@@ -15,13 +15,13 @@ public enum ConnectionEvent: Sendable {
   case connected(peer: String)
   /// Something has happened that leaves the session's status as it is.
   case session(AppSession.Event)
-  /// The session has this status now, by what the events say; there may be none.
+  /// The session has this status now, because of these events, if any.
   case sessionChanged(AppSession.Status, by: [AppSession.Event])
   /// The time of ``AppConnection/setTimer(at:)`` has come.
   case timerFired
-  /// The head unit has not read for this long; video waits. It may go on, or end the connection later.
+  /// The head unit has not read for this long, while video waits. It may recover, or the connection may end later.
   case stalled(for: Duration)
-  /// The built-in head unit complains of what was sent, in a sentence without a full stop.
+  /// The built-in head unit found a fault of the app: a sentence without a full stop.
   case faultFound(String)
   /// The connection is gone, and is made again after a pause.
   case lost(ConnectionFailure, retryAfter: Duration)

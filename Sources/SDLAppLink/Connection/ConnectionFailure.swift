@@ -6,10 +6,10 @@ import SDLLink
 public enum ConnectionFailure: Error, Equatable, Sendable, CustomStringConvertible {
   /// The transport failed.
   case link(LinkError)
-  /// The session failed, on a transport that stood.
+  /// The session failed, on an established transport.
   case session(AppSessionFailure)
 
-  /// For people: what happened.
+  /// For users: what happened.
   public var description: String {
     switch self {
     case .link(let error): error.description
@@ -26,16 +26,16 @@ public enum ConnectionFailure: Error, Equatable, Sendable, CustomStringConvertib
     }
   }
 
-  /// The head unit has not yet ended the session that this very app had before, however long that takes.
+  /// The head unit has not yet ended this app's former session, however long that takes.
   var isRegisteredAlready: Bool {
     if case .session(let failure) = self { failure.isRegisteredAlready } else { false }
   }
 
   /// Whether another attempt may succeed before the app has been registered for the first time, when most failures are
-  /// likely to be a mistake in the settings: a transport that stood has gone.
+  /// likely mistakes in the settings: only if an established transport was lost.
   var mayHealAtFirst: Bool {
     switch self {
-    // A peer that accepts and resets at once may be quicker than the look at whether connect(2) has succeeded.
+    // A peer that accepts and resets at once may be faster than the check whether connect(2) has succeeded.
     case .link(.cannotConnect(_, ECONNRESET)): true
     case .link(.closedByPeer), .link(.connectionLost), .session(.connectionLost), .session(.endedByHeadUnit): true
     case .link, .session: false

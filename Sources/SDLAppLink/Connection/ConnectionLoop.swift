@@ -2,15 +2,15 @@ import Glibc
 import SDLApp
 import SDLLink
 
-/// What the connection thread does while the transport stands: reads, executes the session's actions, and writes what
-/// the streaming thread cannot.
+/// The connection thread while the transport is connected: reads, executes the session's actions, and writes the bytes
+/// that the streaming thread could not.
 final class ConnectionLoop {
-  /// How long queued media may take to leave before the service is ended: head units drop what comes right before an
-  /// EndService.
+  /// How long queued media may take to leave before the service is ended: head units drop media that comes right before
+  /// an EndService.
   static let drainTimeout = Duration.milliseconds(500)
   /// POLLRDHUP, a macro of C.
   private static let peerClosed: Int32 = 0x2000
-  /// For the last control frames of a session that ends by itself.
+  /// How long the last control frames may take when the session ends by itself.
   private static let closeTimeout = Duration.seconds(1)
   /// There is no event for "the peer has acknowledged everything".
   private static let deliveryPollInterval = Duration.milliseconds(5)
@@ -33,19 +33,19 @@ final class ConnectionLoop {
   /// Not passed on to the session yet.
   private var pendingVideo: AppConnection.VideoParameters?
   private var pendingAudio: AppConnection.AudioParameters?
-  /// The present service is about to end: what is queued leaves first.
+  /// The present service is about to end: queued media leaves first.
   private var videoDrain: Drain?
   private var audioDrain: Drain?
   private var hasFinished = false
-  /// The session was asked to end while the head unit registered the app: it may outlast the time for that, within
-  /// its own time-outs, so that the head unit can take the registration back.
+  /// The session was asked to end while the head unit registered the app: it may take longer than the grace, within its
+  /// own time-outs, so that it can unregister the app.
   private var endsInItsOwnTime = false
   /// Not nil when the session is over and only its last frames remain.
   private var closeDeadline: Duration?
   private var isOver = false
   private var failure: ConnectionFailure?
   private var wantsToWrite = false
-  /// The head unit has sent more than one should, and what was read of it last is not decoded to its end.
+  /// The head unit has exceeded its input budget, and the last bytes read are not fully decoded.
   private var isInputPaused = false
   private var isPeerGone = false
   private var stall = StallWatch()
@@ -79,12 +79,12 @@ final class ConnectionLoop {
     return ending
   }
 
-  /// The transport stands.
+  /// The transport is connected.
   func begin() {
     perform(session.transportConnected(now: clock.now))
   }
 
-  /// Does what is due, and notes in ``descriptors`` what to wait for until ``nextDeadline``; false at the end.
+  /// Does all due work, and leaves the descriptors to poll until ``nextDeadline`` in ``descriptors``; false at the end.
   func takeTurn() -> Bool {
     while !isOver {
       let now = clock.now
@@ -106,20 +106,20 @@ final class ConnectionLoop {
     return false
   }
 
-  /// Once it is over.
+  /// The result, once the connection is over.
   var ending: AppConnection.Ending {
     let now = clock.now
     return AppConnection.Ending(
       failure: failure, registeredTime: registeredAt.map { now - $0 }, lastEpoch: session.epoch)
   }
 
-  /// When the connection ends whatever it is waiting for.
+  /// When the connection ends in any case.
   private var limit: Duration? {
     (endsInItsOwnTime ? nil : connection.stopCommand?.deadline).earlier(closeDeadline)
   }
 
   private func perform(_ actions: [AppSession.Action]) {
-    // What is lost with it does not count as sent.
+    // Payloads that are lost with it do not count as sent.
     if actions.contains(.closeSecondary) { closeSecondary() }
     let messages = actions.compactMap(takeMessage)
     let former = status
@@ -157,7 +157,7 @@ final class ConnectionLoop {
     if let failure { lose(failure) }
   }
 
-  /// What an action sends; nil for another.
+  /// The message of an action that sends one; nil for other actions.
   private func takeMessage(_ action: AppSession.Action) -> ConnectionWriter.Outgoing? {
     switch action {
     case .send(let frames):
@@ -173,7 +173,7 @@ final class ConnectionLoop {
     }
   }
 
-  /// Video keeps its grant while it is suspended, for a notice; audio has none to send.
+  /// Video keeps its grant while it is suspended, to send a notice; audio has no notice.
   private func grantChanges(since former: AppSession.Status) -> [ConnectionWriter.GrantChange] {
     var changes: [ConnectionWriter.GrantChange] = []
     let audioGrant = status.usableAudioGrant
@@ -244,7 +244,7 @@ extension ConnectionLoop {
     if !isInputPaused, let secondary { descriptors += secondary.descriptors }
   }
 
-  /// Takes what poll(2) has found of ``descriptors``.
+  /// Handles the result of poll(2) for ``descriptors``.
   func handleDescriptors() {
     if descriptors[1].revents != 0 { connection.wakeUp.clear() }
     let events = Int32(descriptors[0].revents)
@@ -279,7 +279,8 @@ extension ConnectionLoop {
     }
   }
 
-  /// What was read last. The rest of a peer that has closed the connection is not much, and may say why.
+  /// Decodes the last bytes read. The rest from a peer that has closed the connection is short, and may contain the
+  /// reason.
   private func decode() {
     isInputPaused = false
     while !isOver {
@@ -290,13 +291,13 @@ extension ConnectionLoop {
       guard let item = reader.next() else { return }
       tracer?.noteReceived(item)
       perform(session.receive(item, now: clock.now))
-      // What the app makes of it counts for what comes next: the refusal of what it has stopped requesting is none.
+      // The app's reaction counts before the next input: the refusal of a request that it has taken back is none.
       applyCommands(now: clock.now)
     }
   }
 }
 
-// MARK: What other threads ask of the connection thread, carried out between two steps of the session
+// MARK: Requests of other threads, carried out between two steps of the session
 
 extension ConnectionLoop {
   private func applyCommands(now: Duration) {
@@ -371,7 +372,7 @@ extension ConnectionLoop {
 // MARK: The secondary transport, on the thread of the primary one
 
 extension ConnectionLoop {
-  /// Begins to connect, as the session asks.
+  /// Begins to connect, as the session requests.
   private func openSecondary(_ address: TransportAddress, attempt: UInt32) {
     secondary = SecondaryLink(address, attempt: attempt, connection.configuration, wakeUp: connection.wakeUp)
   }
@@ -383,7 +384,7 @@ extension ConnectionLoop {
     writer.closeSecondary()
   }
 
-  /// Goes on with a connection that is being made, and with what waits to be written.
+  /// Continues to connect, and to write waiting bytes.
   private func advanceSecondary(now: Duration) {
     if let progress = secondary?.advance() { note(progress) }
     guard secondary?.reader != nil else { return }
@@ -393,7 +394,7 @@ extension ConnectionLoop {
       let attempt = secondary?.attempt
       // First, because the peer may have sent the reason before it closed.
       readSecondary()
-      // What it sent may have ended it already, or begun another.
+      // Its input may have ended it already, or begun another.
       if secondary?.attempt == attempt { loseSecondary(Self.reason(of: transfer)) }
     }
     secondary?.stall.limit = session.canReplaceSecondary ? StallWatch.replaceableLimit : StallWatch.limit
@@ -411,7 +412,7 @@ extension ConnectionLoop {
     guard let attempt = secondary?.attempt else { return }
     switch progress {
     case .connected(let socket):
-      // A name may stand for it, and the address of a network interface.
+      // It may be a host name, or the address of a network interface.
       guard session.configuration.acceptsLoopback || !socket.isPeerOnThisMachine else {
         return loseSecondary("the address is that of the app's own machine")
       }
@@ -421,7 +422,7 @@ extension ConnectionLoop {
     }
   }
 
-  /// It is gone, or could not be made. The writer first, so that what is lost with it does not count as sent.
+  /// It is gone, or could not be made. The writer first, so that payloads that are lost with it do not count as sent.
   private func loseSecondary(_ reason: String) {
     guard let attempt = secondary?.attempt else { return }
     closeSecondary()
@@ -433,7 +434,7 @@ extension ConnectionLoop {
     return String(cString: text)
   }
 
-  /// What poll(2) says of ``SecondaryLink/descriptors``.
+  /// Handles the result of poll(2) for ``SecondaryLink/descriptors``.
   private func handleSecondary(_ descriptors: ArraySlice<pollfd>) {
     guard secondary?.reader != nil else {
       if let progress = secondary?.handle(descriptors) { note(progress) }
@@ -477,6 +478,6 @@ extension AppSession.Action {
 }
 
 extension [AppSession.Action] {
-  /// Whether there is nothing but a touch, which leaves the status as it is.
+  /// Whether there is only a touch, which leaves the status as it is.
   fileprivate var isTouch: Bool { if count == 1, case .report(.touch) = self[0] { true } else { false } }
 }

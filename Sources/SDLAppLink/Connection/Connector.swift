@@ -17,7 +17,7 @@ struct Connector {
 
   /// When the next address is tried although the last has not answered (RFC 8305, section 5).
   static let attemptDelay = Duration.milliseconds(250)
-  /// A name with more addresses than this is a mistake, or worse.
+  /// The most addresses of a name that are tried.
   static let maximumAddressCount = 16
 
   private var remaining: ArraySlice<SocketAddress>
@@ -53,8 +53,8 @@ struct Connector {
     return .interrupted
   }
 
-  /// Begins the attempts that are due. Without an outcome, wait for ``descriptors`` until ``nextDeadline``, give what
-  /// poll(2) says to ``handle(_:)``, and call again.
+  /// Begins the attempts that are due. Without an outcome, wait for ``descriptors`` until ``nextDeadline``, pass the
+  /// result of poll(2) to ``handle(_:)``, and call again.
   mutating func advance(willTry: (SocketAddress) -> Void = { _ in }) -> Outcome? {
     while true {
       let now = clock.now

@@ -2,7 +2,7 @@ import Glibc
 import SDLApp
 import SDLLink
 
-/// The secondary transport of a connection, from the name of its address to its end. The connection's thread has it
+/// The secondary transport of a connection, from the name of its address to its end. The connection thread serves it
 /// beside the primary one, and never waits for it alone.
 struct SecondaryLink {
   enum Stage {
@@ -12,13 +12,13 @@ struct SecondaryLink {
     case failed(String)
   }
 
-  /// What the connection thread has to tell the session.
+  /// A report of the connection thread to the session.
   enum Progress {
     case connected(Socket)
     case failed(String)
   }
 
-  /// That of the session (``AppSession/Action/openSecondary(_:attempt:)``).
+  /// The session's number of the attempt (``AppSession/Action/openSecondary(_:attempt:)``).
   let attempt: UInt32
   private(set) var stage: Stage
   var wantsToWrite = false
@@ -88,7 +88,7 @@ struct SecondaryLink {
     }
   }
 
-  /// What poll(2) has to look at.
+  /// The descriptors for poll(2).
   var descriptors: [pollfd] {
     switch stage {
     case .resolving, .failed: return []
@@ -99,7 +99,7 @@ struct SecondaryLink {
     }
   }
 
-  /// What poll(2) has found, while the connection is being made.
+  /// Handles the result of poll(2) while the connection is being made.
   mutating func handle(_ descriptors: ArraySlice<pollfd>) -> Progress? {
     guard case .connecting(var connector) = stage else { return nil }
     let outcome = connector.handle(descriptors)

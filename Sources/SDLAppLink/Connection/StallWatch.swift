@@ -1,5 +1,5 @@
-/// Notices a peer that does not read: bytes wait, and the kernel takes none; or video is held back, and the peer
-/// acknowledges nothing of what was sent before.
+/// Notices a peer that does not read: bytes wait and the kernel takes none, or video is held back and the peer
+/// acknowledges none of the bytes sent before.
 struct StallWatch: Equatable, Sendable {
   enum Verdict: Equatable {
     case none

@@ -1,7 +1,7 @@
 import SDLLink
 import Synchronization
 
-/// What a ``Transport`` has reported, until the connection thread takes it.
+/// Reports of a ``Transport``, until the connection thread takes them.
 final class TransportInbox: Sendable {
   private struct State: Sendable {
     var status: TransportStatus?
@@ -15,7 +15,7 @@ final class TransportInbox: Sendable {
     var isOver = false
   }
 
-  /// What is to be done now.
+  /// The next step.
   enum Item: Sendable {
     case connection(PeerConnection)
     case failure(TransportFailure)
@@ -28,7 +28,7 @@ final class TransportInbox: Sendable {
   private static let maximumFaultCount = 64
 
   private let state = Monitor(State())
-  /// Spares a look under the lock for each step of the connection.
+  /// Saves taking the lock for each step of the connection.
   private let hasFaults = Atomic(false)
   private let wakeUp: WakeUp
 
@@ -73,7 +73,7 @@ final class TransportInbox: Sendable {
   /// The present status, new or not.
   var status: TransportStatus? { state.withLock { $0.status } }
 
-  /// What has come, the most important first.
+  /// The next report, the most important first.
   func take() -> Item {
     state.withLock { state in
       if let connection = state.connection.take() { return .connection(connection) }
@@ -84,7 +84,7 @@ final class TransportInbox: Sendable {
     }
   }
 
-  /// What the transport complains of since the last call.
+  /// The transport's complaints since the last call.
   func takeFaults() -> [String] {
     guard hasFaults.exchange(false, ordering: .relaxed) else { return [] }
     return state.withLock { state in
@@ -93,12 +93,12 @@ final class TransportInbox: Sendable {
     }
   }
 
-  /// The wait begins anew: its status is worth a report again.
+  /// The wait begins again: its status is reported again.
   func renew() {
     state.withLock { $0.isStatusNew = $0.status != nil }
   }
 
-  /// Connections that were not taken are closed, now and from now on.
+  /// Closes connections that were not taken, and all later ones.
   func discard() {
     let connection = state.withLock { state in
       state.isOver = true

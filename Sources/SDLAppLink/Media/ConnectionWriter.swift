@@ -2,15 +2,15 @@ import SDLApp
 import SDLLink
 
 /// The outgoing half of a connection, shared by the connection thread and by the threads that bring media: one lock
-/// over the sockets of its transports, the control frames, and what each service has queued together with its right to
-/// send, which says on which transport it is written.
+/// over the sockets of its transports, the control frames, and the queue and the grant of each service; the grant says
+/// which transport it is written to.
 ///
-/// The thread that brings a frame writes it to the socket itself, under the lock: handing each frame to the connection
-/// thread cost two context switches, and 1.25 to 1.5 times the CPU under load. So the lock is held over one
-/// non-blocking sendmsg(2) at a time, but never while a payload is released or anything waits. A frame that the kernel
-/// takes whole needs the lock once.
+/// The thread that submits a frame writes it to the socket itself, under the lock: a hand-over to the connection thread
+/// cost two context switches, and 1.25 to 1.5 times the CPU under load. So the lock is held over one non-blocking
+/// sendmsg(2) at a time, but never while a payload is released or anything waits. A frame that the kernel takes whole
+/// needs the lock once.
 ///
-/// No frame is forgotten. Whenever the lock is let go and bytes remain, either the thread that lets it go comes back
+/// No frame is forgotten. Whenever the lock is released and bytes remain, either the thread that releases it comes back
 /// for them; or it wakes the connection thread; or the kernel takes no more (`isBlocked`) or the transport has failed,
 /// and the thread that found that out has woken the connection thread, which polls.
 ///
@@ -28,7 +28,7 @@ final class ConnectionWriter: Sendable {
     case failed(Socket.Transfer)
   }
 
-  /// What came of having the lock once.
+  /// The result of one write under the lock.
   struct Step {
     /// Nil when there is more to write.
     var status: Status?
@@ -49,7 +49,7 @@ final class ConnectionWriter: Sendable {
     var medium: Medium
     /// Nil when it ends.
     var grant: MediaGrant?
-    /// Encrypts what is sent under it; nil for a service in clear.
+    /// Encrypts its payloads; nil for a service in clear.
     var channel: (any SecureChannel)?
   }
 
@@ -69,8 +69,8 @@ final class ConnectionWriter: Sendable {
     }
   }
 
-  /// `@unchecked Sendable`: no more than this refers to the services' writers, and only the thread that holds the lock
-  /// touches it.
+  /// `@unchecked Sendable`: only this refers to the services' writers, and only the thread that holds the lock touches
+  /// it.
   struct State: @unchecked Sendable {
     var primary = OutgoingLink()
     var secondary = OutgoingLink()
@@ -109,10 +109,10 @@ final class ConnectionWriter: Sendable {
   /// All bytes handed to the kernel over the present transport of this role.
   func sentByteCount(_ role: TransportRole) -> UInt64 { state.withLock { $0[role].sentByteCount } }
 
-  /// What the kernel says about the transport that carries a service; nil without one.
+  /// The kernel's state of the transport that carries a service; nil without one.
   ///
   /// Three system calls of less than a microsecond together. They are made under the lock, so that no thread writes
-  /// between the count of bytes and what the kernel says about them.
+  /// between our count of bytes and the kernel's.
   func linkSample(of medium: Medium) -> LinkSample? {
     readWithLink(medium) { $1 }
   }
@@ -142,7 +142,7 @@ extension ConnectionWriter {
     state.withLock { body($0[medium]) }
   }
 
-  /// Changes what may be queued, and lets those who wait look at it.
+  /// Changes whether payloads are accepted, and wakes waiting threads.
   func change(_ medium: Medium, _ body: (inout MediaSendState) -> Void) {
     state.withLock { body(&$0[medium]) }
     state.broadcast()
@@ -156,12 +156,12 @@ extension ConnectionWriter {
     state.wait(until: deadline) { attempt($0[medium]) }
   }
 
-  /// Queues a payload and writes what the kernel takes. With `waits`, waits for room; with `samplesLink`, says how the
-  /// link is after that.
+  /// Queues a payload and writes what the kernel takes. With `waits`, waits for room; with `samplesLink`, returns a
+  /// sample of the link after that.
   func submit(
     _ payload: any MediaPayload, to medium: Medium, grantEpoch: UInt32, waits: Bool, samplesLink: Bool = false
   ) -> Submission {
-    // Asked for before the lock is taken: the payload may have to count.
+    // Read before the lock is taken: the payload may have to compute it.
     let byteCount = payload.byteCount
     func attempt(_ state: inout State) -> (Submission, TransportRole, Step?) {
       let now = clock.now
@@ -202,8 +202,7 @@ extension ConnectionWriter {
     _ = consume former
   }
 
-  /// Nothing is written to the secondary transport any more; the grants of its services are for the caller to take
-  /// away.
+  /// Nothing is written to the secondary transport any more; the caller has to end the grants of its services.
   func closeSecondary() {
     let socket = state.withLock { $0.setSocket(nil, .secondary) }
     _ = consume socket
@@ -213,7 +212,7 @@ extension ConnectionWriter {
   func close() {
     let sockets = state.withLock { state in TransportRole.allCases.map { state.setSocket(nil, $0) } }
     replaceGrants(Medium.allCases.map { GrantChange(medium: $0) }) { _ in }
-    // Which may be the last references, and close(2) is a call that no thread should have to wait for.
+    // They may be the last references, and no thread should have to wait for close(2).
     _ = consume sockets
   }
 
@@ -244,11 +243,11 @@ extension ConnectionWriter {
   private func replaceGrants(_ changes: [GrantChange], _ body: (inout State) -> Void) {
     let remainders = state.withLock { state in
       let remainders = changes.map { change in
-        // The frame that has been begun ends where it began, wherever the next one goes.
+        // A frame that was begun ends on its transport, wherever the next one goes.
         let role = state[change.medium].role
         let remainder = state[change.medium].setGrant(
           change.grant, channel: change.channel, finishesFrame: state[role].isConnected, now: clock.now)
-        // Less than a frame: while one is there, no other begins on any service.
+        // Less than a frame: until it is written, no other frame begins on any service.
         state[role].unfinishedFrame.append(remainder.unfinishedFrame)
         return remainder
       }
@@ -264,7 +263,7 @@ extension ConnectionWriter {
     finish(state.withLock { $0.writeOnce(on: role, now: clock) }, on: role)
   }
 
-  /// After ``Status/blocked``: poll(2) says that the kernel takes more.
+  /// After ``Status/blocked``: poll(2) reports that the kernel takes more.
   func becameWritable(_ role: TransportRole = .primary) {
     state.withLock { $0[role].isBlocked = false }
   }
@@ -280,7 +279,7 @@ extension ConnectionWriter {
 // MARK: Writing
 
 extension ConnectionWriter {
-  /// Releases what `step` has finished, and writes on.
+  /// Releases the finished payload of `step`, and continues writing.
   private func finish(_ step: Step, on role: TransportRole) -> Status {
     var step = step
     var budget = Self.budget
@@ -297,7 +296,7 @@ extension ConnectionWriter {
   }
 }
 
-// MARK: What one thread does with the lock at a time
+// MARK: Steps of one thread, with the lock
 
 extension ConnectionWriter.State {
   subscript(medium: ConnectionWriter.Medium) -> MediaSendState {
@@ -388,7 +387,7 @@ extension ConnectionWriter.State {
     return step
   }
 
-  /// Queues control messages. Those for a transport that is gone are of no use.
+  /// Queues control messages. Messages for a transport that is gone are dropped.
   fileprivate mutating func append(_ messages: [ConnectionWriter.Outgoing], peer: String) throws(LinkError) {
     for outgoing in messages where outgoing.role == .primary || self[outgoing.role].isConnected {
       try self[outgoing.role].control.append(outgoing.message, peer: peer)

@@ -6,10 +6,10 @@ public struct MediaChannelStatistics: Equatable, Sendable {
   public var sentMessages: UInt64 = 0
   /// Payload bytes of those messages, without SDL headers.
   public var sentByteCount: UInt64 = 0
-  /// Queued, but not sent: the grant went away or the connection ended.
+  /// Queued, but not sent: the grant or the connection ended.
   public var discardedMessages: UInt64 = 0
-  /// From ``MediaChannel/submit(_:grantEpoch:blocking:)`` to the kernel, of the last message: it grows when the network
-  /// is too slow for the bitrate.
+  /// From ``MediaChannel/submit(_:grantEpoch:blocking:)`` to the kernel, of the last message: grows when the network is
+  /// too slow for the bitrate.
   public var lastDwellTime: Duration = .zero
   public var longestDwellTime: Duration = .zero
   public var queuedFrames = 0
@@ -19,15 +19,16 @@ public struct MediaChannelStatistics: Equatable, Sendable {
   public init() {}
 }
 
-/// The way of video, or of sound, to the head unit, for any thread: a short queue that is written at once as long as
-/// the kernel takes what is in it.
+/// The path of video, or of sound, to the head unit, for any thread: a short queue that is written at once as long as
+/// the kernel takes its bytes.
 ///
-/// It lives as long as its ``AppConnection`` and serves one stream after the other. A grant is the right to send, and
-/// only payloads made for the present one are taken; when it goes away, what is queued is discarded and released.
+/// It lives as long as its ``AppConnection`` and serves one stream after the other. A grant is the permission to send,
+/// and only payloads for the present one are accepted; when it ends, queued payloads are discarded and released.
 public final class MediaChannel: Sendable {
   private let medium: ConnectionWriter.Medium
   private let writer: ConnectionWriter
-  /// On which the connection calls its observer: nothing waits there, as what it would wait for has to come from it.
+  /// The thread on which the connection calls its observer: nothing waits there, because only this thread could end the
+  /// wait.
   private let thread: WorkerThread
 
   init(_ medium: ConnectionWriter.Medium, writer: ConnectionWriter, thread: WorkerThread) {
@@ -42,14 +43,16 @@ public final class MediaChannel: Sendable {
   /// does not wait in a callback of the connection's observer.
   ///
   /// - Parameters:
-  ///   - payload: The connection's from the result ``SubmitResult/queued`` on; with any other it stays the caller's.
+  ///   - payload: belongs to the connection after the result ``SubmitResult/queued``; with any other it stays the
+  ///     caller's.
   ///   - grantEpoch: `VideoGrant.epoch` or `AudioGrant.epoch` of the grant that the payload was made for.
   ///   - blocking: Whether to wait for room.
   public func submit(_ payload: any MediaPayload, grantEpoch: UInt32, blocking: Bool) -> SubmitResult {
     submit(payload, grantEpoch: grantEpoch, blocking: blocking, samplesLink: false).result
   }
 
-  /// The same; says as well when the payload was queued and, with `samplesLink`, how the link is after that.
+  /// The same; also returns the time when the payload was queued and, with `samplesLink`, a sample of the link after
+  /// that.
   public func submit(
     _ payload: any MediaPayload, grantEpoch: UInt32, blocking: Bool, samplesLink: Bool
   ) -> Submission {
@@ -58,13 +61,13 @@ public final class MediaChannel: Sendable {
     return writer.submit(payload, to: medium, grantEpoch: grantEpoch, waits: true, samplesLink: samplesLink)
   }
 
-  /// Whether all that was queued is with the kernel.
+  /// Whether all queued payloads are with the kernel.
   public var isEmpty: Bool { writer.read(medium) { $0.isEmpty } }
 
   /// Whether a payload that is offered now would have to wait: a live source may save the work of making it.
   public var isFull: Bool { writer.read(medium) { $0.isFull } }
 
-  /// Says whether pictures are deferred, not yet encoded, until the link is ready. A peer that acknowledges nothing for
+  /// Sets whether pictures are deferred, not yet encoded, until the link is ready. A peer that acknowledges nothing for
   /// long while they are counts as one that does not read, although nothing is queued.
   public func setDeferred(_ isDeferred: Bool) {
     writer.change(medium) { $0.isDeferred = isDeferred }
@@ -89,8 +92,7 @@ public final class MediaChannel: Sendable {
     } ?? false
   }
 
-  /// What the kernel says at this moment about the transport that carries the service, for ``RateController``; nil
-  /// without a connection.
+  /// A sample of the kernel's state of the service's transport, for ``RateController``; nil without a connection.
   ///
   /// Cheap enough to be asked for twice per frame. On any thread.
   public func linkSample() -> LinkSample? { writer.linkSample(of: medium) }
@@ -100,7 +102,7 @@ public final class MediaChannel: Sendable {
     writer.readWithLink(medium) { ($1, $0.isFull) }
   }
 
-  /// The same, and how much is queued at that moment.
+  /// The same, and the queued bytes at that moment.
   public func linkSampleAndQueuedByteCount() -> (sample: LinkSample?, queuedByteCount: Int) {
     writer.readWithLink(medium) { ($1, $0.statistics.queuedByteCount) }
   }
@@ -127,10 +129,10 @@ public protocol MediaPayload: AnyObject, Sendable {
   func release(wasSent: Bool)
 }
 
-/// What came of ``MediaChannel/submit(_:grantEpoch:blocking:samplesLink:)``.
+/// The result of ``MediaChannel/submit(_:grantEpoch:blocking:samplesLink:)``.
 public struct Submission: Sendable {
   public var result: SubmitResult
-  /// When it was queued, which is before any of it was written; the present if it was not.
+  /// When it was queued, before any of it was written; the present time if it was not.
   public var time: Duration
   /// Nil unless it was asked for, the payload was queued, and there is a connection.
   public var link: LinkSample?
@@ -140,7 +142,7 @@ public struct Submission: Sendable {
 /// the caller.
 public enum SubmitResult: Equatable, Sendable {
   case queued
-  /// The queue is full, and waiting was not asked for.
+  /// The queue is full, and `blocking` is false.
   case full
   /// ``MediaChannel/setFlushing(_:)`` is on.
   case flushing

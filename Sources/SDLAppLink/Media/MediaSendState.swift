@@ -1,8 +1,8 @@
 import SDLApp
 import SDLLink
 
-/// The right to send on one service, the payloads queued under it and the one being written: a single value, so that
-/// one lock keeps them consistent. That lock is the ``ConnectionWriter``'s.
+/// The grant of one service, the payloads queued under it and the one being written: a single value, so that one lock
+/// keeps them consistent. That lock is the ``ConnectionWriter``'s.
 ///
 /// Every payload in here belongs to the present grant.
 struct MediaSendState {
@@ -17,7 +17,7 @@ struct MediaSendState {
     }
   }
 
-  /// What is left of a grant that has gone.
+  /// The remains of a grant that has ended.
   struct Remainder {
     fileprivate(set) var payloads: [Finished] = []
     /// The end of the frame that had been begun; a copy, so that no payload has to stay for it.
@@ -31,11 +31,11 @@ struct MediaSendState {
 
   /// Nil while nothing may be sent.
   private(set) var grant: MediaGrant?
-  /// What encrypts what is sent; nil for a service in clear.
+  /// Encrypts the payloads; nil for a service in clear.
   private var channel: (any SecureChannel)?
-  /// While on, nothing more is accepted; what is queued is still written.
+  /// While on, no payload is accepted; queued ones are still written.
   var isDraining = false
-  /// While on, nothing more is accepted and no thread waits; what is queued is still written.
+  /// While on, no payload is accepted and no thread waits; queued ones are still written.
   var isFlushing = false
   /// Whether pictures wait, not yet encoded, until the peer has acknowledged what was sent before.
   var isDeferred = false
@@ -50,7 +50,7 @@ struct MediaSendState {
     queue = PayloadQueue(capacity: capacity, maximumByteCount: maximumByteCount)
   }
 
-  /// The transport that carries the service, or that would.
+  /// The transport that carries the service, or that will carry it.
   var role: TransportRole { grant?.role ?? .primary }
 
   var isEmpty: Bool { queue.count == 0 }
@@ -76,12 +76,12 @@ struct MediaSendState {
     return .queued
   }
 
-  /// Replaces the grant. With another epoch, nothing that was queued begins a frame any more: all payloads leave.
+  /// Replaces the grant. With another epoch, no queued payload begins a frame any more: all are removed.
   ///
   /// - Parameters:
-  ///   - channel: encrypts what is sent under it.
-  ///   - finishesFrame: Whether the caller writes the end of the frame that has been begun. A payload whose last frame
-  ///     that is counts as sent.
+  ///   - channel: encrypts its payloads.
+  ///   - finishesFrame: Whether the caller writes the end of the frame that has been begun. If that is the payload's
+  ///     last frame, the payload counts as sent.
   mutating func setGrant(
     _ grant: MediaGrant?, channel: (any SecureChannel)? = nil, finishesFrame: Bool, now: Duration
   ) -> Remainder {
@@ -104,8 +104,8 @@ struct MediaSendState {
   /// Writes as much of the first payload as one system call takes, and no frame after the one begun if
   /// `finishesFrameOnly`. The queue must not be empty.
   ///
-  /// - Parameter now: Asked for when the payload is sent.
-  /// - Returns: What the system call did, nil without one; and the payload, if it has left the queue.
+  /// - Parameter now: Read when the payload is sent.
+  /// - Returns: The result of the system call, nil without one; and the payload, if it has left the queue.
   mutating func write(
     to socket: Socket, finishesFrameOnly: Bool, now: TimeSource
   ) -> (transfer: Socket.Transfer?, finished: Finished?) {
@@ -135,7 +135,7 @@ struct MediaSendState {
   }
 }
 
-/// The right to send on one service, as far as writing depends on it.
+/// The part of a grant that the writer needs.
 struct MediaGrant: Equatable, Sendable {
   let service: ServiceType
   /// The number of this start of the service; payloads made for an earlier start are refused.
@@ -199,7 +199,7 @@ struct PayloadQueue {
 
   var first: Entry? { entries[firstIndex] }
 
-  /// A payload above the byte limit gets in alone: otherwise it would wait without end.
+  /// A payload above the byte limit is accepted alone: otherwise it would wait forever.
   func hasRoom(for size: Int) -> Bool {
     count == 0 || (!isFull && size <= maximumByteCount - byteCount)
   }

@@ -2,10 +2,10 @@ import Glibc
 import SDLApp
 import SDLLink
 
-/// Cuts one payload at a time into frames and writes them from where they lie.
+/// Cuts one payload at a time into frames and writes them without copying.
 ///
 /// Headers are built in a small block of their own; sendmsg(2) gathers them and the payload's memory. Blocks and
-/// vectors are allocated once. Encrypted frames are written from where they were encrypted to.
+/// vectors are allocated once. Encrypted frames are written from the block of ciphertext.
 final class MediaWriter {
   /// Vectors per system call; with small frames, half of it are headers.
   private static let maximumVectorCount = 64
@@ -21,7 +21,7 @@ final class MediaWriter {
     var frameOffset = 0
     let byteCount: Int
     var unwrittenByteCount: Int
-    /// What encrypts it; nil for a service in clear.
+    /// Encrypts it; nil for a service in clear.
     let channel: (any SecureChannel)?
     /// Whether all of it has been encrypted.
     var isEncrypted = false
@@ -51,7 +51,7 @@ final class MediaWriter {
   func begin(
     _ payload: any MediaPayload, grant: MediaGrant, messageID: UInt32, channel: (any SecureChannel)? = nil
   ) -> Bool {
-    // Counted from the blocks themselves: a wrong sum would desynchronise the connection for good.
+    // Added up from the blocks themselves: a wrong sum would desynchronise the connection.
     let size = (0..<payload.segmentCount).reduce(0) { $0 + payload.segment(at: $1).count }
     guard size > 0, size <= UInt32.max else { return false }
     let fragmentation = Fragmentation(
@@ -66,9 +66,8 @@ final class MediaWriter {
 
   /// Gives up the payload that was begun, if there is one.
   ///
-  /// - Returns: A copy of what is missing of the frame that was begun, empty between frames: it has to be written
-  ///   before anything else, or the peer would take what follows for media. And whether that is the end of the payload
-  ///   as well.
+  /// - Returns: A copy of the unwritten rest of the frame, empty between frames: it has to be written before anything
+  ///   else, or the peer would take the next bytes for media. And whether that is also the end of the payload.
   func abandon() -> (rest: [UInt8], isEndOfPayload: Bool) {
     if let encrypted, !encrypted.isEmpty {
       defer { encrypted.discard() }
@@ -139,8 +138,8 @@ final class MediaWriter {
   }
 }
 
-/// The way of an encrypted service: the payload of each frame becomes one TLS record. First frames stay in clear, and
-/// announce the size of the plaintext.
+/// Encrypted services: the payload of each frame becomes one TLS record. First frames stay in clear, and announce the
+/// size of the plaintext.
 extension MediaWriter {
   private func writeEncrypted(
     by channel: any SecureChannel, to socket: Socket, finishesFrameOnly: Bool
@@ -210,7 +209,7 @@ struct SegmentCursor {
   private var index = 0
   private var offset = 0
 
-  /// The next bytes that lie together, at most `limit`; nil at the end.
+  /// The next contiguous bytes, at most `limit`; nil at the end.
   mutating func next(upTo limit: Int, of payload: any MediaPayload) -> UnsafeRawBufferPointer? {
     while index < payload.segmentCount {
       let segment = payload.segment(at: index)
@@ -248,7 +247,7 @@ extension iovec {
 
 /// Whole encrypted frames on their way to the socket: a block of memory that is filled, written, and filled again.
 ///
-/// TLS counts its records, so that what is in here has to be written, all of it and in this order.
+/// TLS numbers its records, so all bytes in here have to be written, in this order.
 final class EncryptedFrames {
   /// Frames that are encrypted at once: with one, each system call would carry 16 KiB.
   private static let frameCount = 4
@@ -269,7 +268,7 @@ final class EncryptedFrames {
 
   var isEmpty: Bool { written == end }
 
-  /// What has to be written.
+  /// The bytes that have to be written.
   var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(rebasing: memory[written..<end]) }
 
   func discard() {
@@ -292,7 +291,7 @@ final class EncryptedFrames {
 
   /// Adds a frame with the next plaintext of the message, of `size` bytes.
   ///
-  /// - Parameter next: the next bytes that lie together, at most as many as asked for; nil at the end.
+  /// - Parameter next: returns the next contiguous bytes, at most as many as requested; nil at the end.
   func append(
     _ header: FrameHeader, size: Int, by channel: any SecureChannel, next: (Int) -> UnsafeRawBufferPointer?
   ) throws(SecureChannelFailure) {

@@ -1,8 +1,8 @@
 import SDLApp
 import SDLLink
 
-/// One transport of a connection as far as writing goes: its socket, what waits for it, and what is known of it. Media
-/// are no part of it, because they outlast the transport that carries them.
+/// The writing half of one transport: its socket, waiting control frames, counters. The queues of media are elsewhere,
+/// because they outlive the transport.
 struct OutgoingLink {
   /// Nil while there is no such transport.
   private(set) var socket: Socket?
@@ -32,7 +32,7 @@ struct OutgoingLink {
   /// Whether bytes can still be handed over.
   var isConnected: Bool { socket != nil && failure == nil }
 
-  /// What the kernel says about the transport at this moment; nil without one.
+  /// A sample of the kernel's state of the transport; nil without one.
   func sample(now: Duration) -> LinkSample? {
     guard let socket, failure == nil else { return nil }
     return LinkSample(
@@ -42,7 +42,7 @@ struct OutgoingLink {
       roundTrip: socket.roundTrip.map { LinkSample.RoundTrip(smoothed: $0.smoothed, minimum: $0.minimum) })
   }
 
-  /// Notes what a system call did.
+  /// Notes the result of a system call.
   mutating func note(_ transfer: Socket.Transfer, isSound: Bool) {
     switch transfer {
     case .bytes(let count):
@@ -54,10 +54,10 @@ struct OutgoingLink {
   }
 }
 
-/// The end of a service, whose last media have to be with the head unit before it is asked for: head units drop what
-/// comes right before an EndService.
+/// The end of a service. The head unit must have its last media before EndService is sent, because head units drop
+/// media that comes right before it.
 struct Drain {
-  /// When the end is asked for all the same.
+  /// When EndService is sent in any case.
   let deadline: Duration
   /// The bytes of the connection that were handed to the kernel when the service's queue was empty.
   private var handedByteCount: UInt64?
@@ -66,12 +66,12 @@ struct Drain {
     self.deadline = deadline
   }
 
-  /// Whether the peer has acknowledged what was written of the service. To be asked from the moment on at which its
-  /// queue is empty; what the other service writes meanwhile does not count.
+  /// Whether the peer has acknowledged all media of the service. To be called from the moment its queue is empty; bytes
+  /// of the other service after that do not count.
   ///
   /// - Parameters:
   ///   - handed: All bytes of the connection that the kernel has been given.
-  ///   - unacknowledged: Those of them that the peer has not acknowledged yet.
+  ///   - unacknowledged: How many of them the peer has not acknowledged yet.
   mutating func isDelivered(handed: UInt64, unacknowledged: UInt64) -> Bool {
     let last = handedByteCount ?? handed
     handedByteCount = last

@@ -1,10 +1,10 @@
 import SDLMessages
 
-/// What is wrong with an OnAppCapabilityUpdated.
+/// A fault of an OnAppCapabilityUpdated.
 public enum AppCapabilityFault: Equatable, Sendable, CustomStringConvertible {
   /// The registration agreed on a version that has no such notification.
   case version(RPCVersion)
-  /// No entry at all: an app that supports nothing says nothing.
+  /// No entry at all: an app without supported sizes must not send it.
   case empty
   /// The root has members besides the list; they belong into the list's entries.
   case rootNotEmpty
@@ -26,7 +26,7 @@ public enum AppCapabilityFault: Equatable, Sendable, CustomStringConvertible {
   }
 }
 
-/// The rules of SDL-0332 for what an app says it can stream.
+/// The rules of SDL-0332 for an app's list of formats.
 enum AppCapabilityRules {
   /// The members by which SDL-0332 tells entries apart.
   private struct Identity: Hashable {

@@ -15,7 +15,7 @@ struct NALUnitScanner: Sendable {
   private static let ordinaryPrefix = 2
 
   private var zeros = 0
-  /// Of the NAL unit that ``next(in:)`` found last, or of the one that it is in.
+  /// The beginning of the NAL unit that ``next(in:)`` found last, or is in.
   private(set) var prefix: Prefix = []
   private var isInside = false
   private var isDelivered = false
@@ -39,7 +39,7 @@ struct NALUnitScanner: Sendable {
         }
         guard index < bytes.count else { return false }
       }
-      // The byte is looked at again when the unit that it ends has been taken.
+      // The byte is read again when the unit that it ends has been taken.
       if bytes[index] == 1, zeros >= 2, endUnit() { return true }
       index += 1
       if take(bytes[index - 1]) { return true }

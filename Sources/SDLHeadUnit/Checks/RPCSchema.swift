@@ -1,14 +1,14 @@
 import SDLMessages
 
-/// What a value in an RPC may be (MOBILE_API.xml).
+/// The valid values of a parameter (MOBILE_API.xml).
 ///
-/// SDL Core compares every request with it before anything else. Unknown values of enumerations, which newer apps send,
-/// are left out with a warning; everything else that does not fit makes the request invalid.
+/// SDL Core validates every request with it first. Unknown values of enumerations, as from newer apps, are left out
+/// with a warning; every other mismatch makes the request invalid.
 indirect enum RPCSchema: Sendable {
   case flag
   case integer(ClosedRange<Int>)
   case number(ClosedRange<Double>)
-  /// A text for people, with so many Unicode scalars: see ``isPlain(_:)``.
+  /// A text for users, with so many Unicode scalars: see ``isPlain(_:)``.
   case text(ClosedRange<Int>)
   /// Any other text.
   case raw(ClosedRange<Int>)
@@ -36,7 +36,7 @@ indirect enum RPCSchema: Sendable {
 
   /// Unknown values that were left out.
   struct Report: Sendable {
-    /// More are not named.
+    /// The most that are named.
     private static let mostNamed = 3
     private static let longestName = 50
     private(set) var names: [String] = []
@@ -50,20 +50,20 @@ indirect enum RPCSchema: Sendable {
   }
 
   /// The parameters without unknown members, and without unknown values of enumerations.
-  /// - Returns: nil for parameters that do not fit.
+  /// - Returns: nil for invalid parameters.
   static func checked(_ parameters: JSONObject, _ members: [Member], _ report: inout Report) -> JSONObject? {
     let schema = RPCSchema.object(members)
     guard let known = schema.known(.object(parameters), &report), schema.accepts(known) else { return nil }
     return known.object
   }
 
-  /// Whether a value is one of its own, of which nothing has to be left out.
+  /// Whether a value is valid, with nothing to leave out.
   func contains(_ value: JSONValue) -> Bool {
     var report = Report()
     return known(value, &report) == value && accepts(value)
   }
 
-  /// The value without what is unknown; nil if that leaves nothing of use.
+  /// The value without unknown parts; nil if nothing valid is left.
   private func known(_ value: JSONValue, _ report: inout Report) -> JSONValue? {
     switch (self, value) {
     case (.enumeration(let names), .string(let name)):
@@ -88,7 +88,7 @@ indirect enum RPCSchema: Sendable {
   private func accepts(_ value: JSONValue) -> Bool {
     switch (self, value) {
     case (.flag, .bool): true
-    // Not one that is written with a fraction, whatever its value.
+    // Not a number written with a fraction, even if that is 0.
     case (.integer(let range), .integer(let number)): range.contains(number)
     case (.number(let range), _): value.number.map(range.contains) ?? false
     case (.text(let length), .string(let text)):
@@ -108,7 +108,7 @@ indirect enum RPCSchema: Sendable {
     text.utf8.count <= length.upperBound * 4 && length.contains(text.unicodeScalars.count)
   }
 
-  /// SDL Core takes no texts with tabs or line breaks, also if they are spelled as in C, and none of blanks alone.
+  /// SDL Core refuses texts with tabs or line breaks, even escaped as in C, and those of blanks alone.
   private static func isPlain(_ text: String) -> Bool {
     guard text.isEmpty || text.utf8.contains(where: { $0 != UInt8(ascii: " ") }) else { return false }
     var isEscaped = false
@@ -124,13 +124,13 @@ indirect enum RPCSchema: Sendable {
   }
 }
 
-/// The requests that this head unit answers, as MOBILE_API.xml of RPC 8.0 defines them.
+/// The requests that this head unit answers, as defined in MOBILE_API.xml of RPC 8.0.
 ///
-/// Members that came with a later version than the app's are taken as well. GetSystemCapability is checked where it is
-/// answered: SDL Core has another answer to a type that it does not know.
+/// Members of later versions than the app's are accepted as well. GetSystemCapability is checked elsewhere, because SDL
+/// Core answers unknown types differently.
 enum RequestSchemas {
-  /// A request as SDL Core understands it, with a warning of what it has left out; nil if it is invalid. One that is
-  /// not here is taken as it is.
+  /// A request as SDL Core understands it, with a warning that lists omitted values; nil if it is invalid. A request
+  /// without a schema is accepted as it is.
   static func checked(_ received: RPCMessage) -> (RPCMessage, warning: String?)? {
     guard let members = requests[received.function.description] else { return (received, nil) }
     var report = RPCSchema.Report()
@@ -298,7 +298,7 @@ enum RequestSchemas {
   ]
 }
 
-/// The structures of MOBILE_API.xml that requests are made of.
+/// The structures of MOBILE_API.xml in requests.
 extension RPCSchema {
   static let syncMsgVersion = RPCSchema.object([
     .needed("majorVersion", .integer(1...10)), .needed("minorVersion", .integer(0...1000)),

@@ -9,12 +9,13 @@ struct RTPStreamChecker: Sendable {
   /// RTP timestamps of the access units that were returned last.
   private(set) var timestamps: [UInt32] = []
 
-  /// Pictures of ten seconds. Apps send one in a message, but a message has room for a million that are next to empty.
+  /// The most access units of a message: ten seconds. Apps send one in a message, but a message has room for a million
+  /// tiny ones.
   static let maximumAccessUnitsPerMessage = 300
-  /// Bytes that are depacketised at once, so that they are not copied all together.
+  /// How many bytes are depacketised at once, so that a large message is not copied as a whole.
   private static let pieceSize = 64 << 10
 
-  /// Returns the access units, in Annex B form, that the next message completes; and what is wrong with it.
+  /// Returns the access units, in Annex B form, that the next message completes; and its faults.
   mutating func accessUnits(in message: [UInt8]) -> ([[UInt8]], [VideoStreamViolation]) {
     var accessUnits: [[UInt8]] = []
     var violations: [VideoStreamViolation] = []

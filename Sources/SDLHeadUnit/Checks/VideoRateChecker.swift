@@ -6,8 +6,8 @@ struct VideoStreamLimits: Equatable, Sendable {
 
 /// Compares the last five seconds of a stream with the announced rates.
 ///
-/// After a time in which the head unit did not read, it compares all that has come since the beginning of that time,
-/// until what had piled up must have arrived.
+/// After a time in which the head unit did not read, it compares all data since the beginning of that time, until the
+/// backlog must have arrived.
 struct VideoRateChecker: Sendable {
   /// The time that a check covers.
   static let window = Duration.seconds(5)
@@ -15,7 +15,7 @@ struct VideoRateChecker: Sendable {
   private static let toleratedPercent = 10
   /// A transport delays frames and then delivers several together.
   private static let toleratedPictures = 3
-  /// From an announced change until the app has to comply.
+  /// The time from an announced change until the app has to comply.
   private static let reactionTime = Duration.seconds(1)
 
   /// A backlog that takes so many times as long to arrive as to pile up stays within ``toleratedPercent``.
@@ -36,12 +36,12 @@ struct VideoRateChecker: Sendable {
     self.limits = limits
     totals = SlidingTotals()
     start = now + Self.reactionTime
-    // What piled up under the former limits arrives as late.
+    // The backlog under the former limits arrives as late.
     if let backlog, backlog.end > now { start = backlog.end + Self.reactionTime }
     backlog = nil
   }
 
-  /// Nothing was read for this time, in which the app may have gone on sending.
+  /// Nothing was read for this time, in which the app may have continued sending.
   mutating func expectBacklog(of time: Duration, now: Duration) {
     let began = now - time
     if let former = backlog, former.end > began {
@@ -54,7 +54,7 @@ struct VideoRateChecker: Sendable {
   }
 
   /// Adds a message.
-  /// - Returns: the limits that the window now exceeds. It then begins anew, so that a burst is reported only once.
+  /// - Returns: the limits that the window now exceeds. It then restarts, so that a burst is reported only once.
   mutating func accept(pictures: Int, bits: Int, now: Duration) -> [VideoStreamViolation] {
     if let start, now < start { return [] }
     if let backlog, backlog.end <= now { self.backlog = nil }
@@ -79,7 +79,7 @@ struct VideoRateChecker: Sendable {
     return violations
   }
 
-  /// Units in a time. 0 and values outside the RPC specification set no limit.
+  /// A rate limit as units in a time. 0 and values outside the RPC specification set no limit.
   private static func limit(_ perSecond: Int?, of unit: Int, within time: Duration) -> Int? {
     guard let perSecond, (1...Int(Int32.max)).contains(perSecond) else { return nil }
     return Int(min(Double(perSecond * unit) * (time / .seconds(1)), 1e15))
@@ -90,10 +90,10 @@ struct VideoRateChecker: Sendable {
   }
 }
 
-/// What has come since the head unit stopped reading.
+/// The data since the head unit stopped reading.
 private struct Backlog: Sendable {
   var start: Duration
-  /// From then on, all that had piled up has arrived.
+  /// When the backlog must have arrived.
   var end: Duration
   var pictures = 0
   var bits = 0
@@ -123,7 +123,7 @@ private struct SlidingTotals: Sendable {
     self.bits += bits
   }
 
-  /// Forgets what is older than the window.
+  /// Forgets data that is older than the window.
   private mutating func advance(to now: Duration) {
     guard var start = currentStart, now - start < VideoRateChecker.window else {
       self = SlidingTotals()

@@ -19,8 +19,7 @@ public struct VideoStreamStatistics: Equatable, Sendable {
   public init() {}
 }
 
-/// What is wrong with a message: the first few violations, because an app can put one into every fourth byte, and their
-/// number.
+/// The violations of a message: the first few, because an app can put one into every fourth byte, and their number.
 private struct Findings {
   private static let maximumCount = 20
 
@@ -39,7 +38,7 @@ private struct Findings {
 struct VideoStreamChecker: MediaChecker {
   static let service = ServiceType.video
 
-  /// What has come since the start, or since a pause in the stream.
+  /// The units since the start, or since a pause in the stream.
   private struct Progress: Sendable {
     var hasUnit = false
     var hasPictureParameterSet = false
@@ -58,7 +57,7 @@ struct VideoStreamChecker: MediaChecker {
   private var rtp = RTPStreamChecker()
   private var rates = VideoRateChecker(limits: VideoStreamLimits())
 
-  /// RTP timestamps of what ``accept(_:now:)`` returned last; empty for other formats.
+  /// RTP timestamps of the access units that ``accept(_:now:)`` returned last; empty for other formats.
   var timestamps: [UInt32] { format == .rtpH264 ? rtp.timestamps : [] }
 
   /// A video service starts, and with it the stream.
@@ -73,7 +72,7 @@ struct VideoStreamChecker: MediaChecker {
     rates = VideoRateChecker(limits: limits)
   }
 
-  /// After a pause SDL Core opens the consumer of the stream anew: it needs parameter sets and a key frame first.
+  /// After a pause SDL Core reopens the consumer of the stream, which needs parameter sets and a key frame first.
   mutating func expectRestart() {
     progress = Progress()
     rtp.expectRestart()

@@ -20,7 +20,7 @@ public enum Violation: Equatable, Sendable {
   case noSession(ServiceType)
   /// Marked as encrypted on a service that is not.
   case encryptedFrame(ServiceType)
-  /// In clear on a service that is encrypted. Reported once per start of the service.
+  /// In clear on an encrypted service. Reported once per start of the service.
   case clearFrame(ServiceType)
   /// Its payload is no whole TLS records, or was changed; the app is unregistered.
   case undecryptableFrame(ServiceType)
@@ -29,14 +29,14 @@ public enum Violation: Equatable, Sendable {
   case unexpectedControlFrame(ControlFrame, ServiceType)
 
   case malformedRPC(RPCMessage.Malformed)
-  /// More requests than allowed, in any level: SDL Core was not seen to keep to the lower limit of its settings for
-  /// NONE.
+  /// More requests than allowed, in any level: SDL Core does not apply the lower limit of its settings for NONE
+  /// (observed).
   case tooManyRequests(limit: Int, within: Duration)
   case notificationNotAllowed(FunctionID, HMILevel?)
   /// A rule for OnAppCapabilityUpdated (SDL-0332).
   case appCapability(AppCapabilityFault)
 
-  /// On the other transport than `expected`: of media that where the service runs, of everything else the primary one.
+  /// On another transport than `expected`, which is the service's for media, and the primary one for everything else.
   /// Of a service's data only the first frame is reported.
   case wrongTransport(ServiceType, expected: TransportRole)
   case startBeforeRegistration(ServiceType)
@@ -62,15 +62,15 @@ public enum Violation: Equatable, Sendable {
   case audio(AudioStreamViolation)
 }
 
-/// A rule of the sound that the app broke.
+/// A rule of the audio service that the app broke.
 public enum AudioStreamViolation: Equatable, Sendable {
   /// A message that is not made of whole samples.
   case partialSample(byteCount: Int, sampleByteCount: Int)
-  /// More sound than can have been played, by this time. Reported once, until the app has nothing left to be played.
+  /// Sound is ahead of its playback by this time. Reported once, until all sound has been played.
   case fasterThanRealTime(by: Duration)
 }
 
-/// A fault of touchable rectangles that SDL Core does not refuse.
+/// A fault of touchable rectangles that SDL Core accepts.
 public enum HapticFault: Equatable, Sendable {
   /// The capability does not support them (`hapticSpatialDataSupported`).
   case notSupported
@@ -99,7 +99,7 @@ public enum VideoStreamViolation: Equatable, Sendable {
   case bitrate(bits: Int, limit: Int, within: Duration)
   /// A rule of RTP; each is reported once per service.
   case rtp(RTPFault)
-  /// More access units over RTP in one message; the others are left out. Reported once per service.
+  /// More access units than this over RTP in one message; the others are left out. Reported once per service.
   case tooManyAccessUnits(limit: Int)
 }
 

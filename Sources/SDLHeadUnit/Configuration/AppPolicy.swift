@@ -1,12 +1,12 @@
 import SDLMessages
 
-/// What the policies of SDL Core grant an app: the groups of `sdl_preloaded_pt.json`, which a maker's own table refers
-/// to.
+/// The permissions that SDL Core's policies grant an app: the groups of `sdl_preloaded_pt.json`, which a maker's own
+/// table refers to.
 public enum AppPolicy: Equatable, Sendable {
-  /// "Base-4": what SDL Core grants an app that no table names. It may stream, but gets no touches.
+  /// "Base-4", for an app that no policy table names. It may stream, but gets no touches.
   case unknownApp
-  /// "Base-4", "Navigation-1", "HapticGroup", "Location-1", "DrivingCharacteristics-3" and "VehicleInfo-3": what a
-  /// maker grants an app that navigates.
+  /// "Base-4", "Navigation-1", "HapticGroup", "Location-1", "DrivingCharacteristics-3" and "VehicleInfo-3": as a maker
+  /// grants them to a navigation app.
   case listedApp
 
   /// Whether an RPC is allowed at a level.

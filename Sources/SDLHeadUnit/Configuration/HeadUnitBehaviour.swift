@@ -1,7 +1,7 @@
 import SDLMessages
 import SDLWire
 
-/// Deviations from what a healthy SDL Core does, for tests of apps. The default has none.
+/// Deviations from a healthy SDL Core, for tests of apps. The default has none.
 public struct HeadUnitBehaviour: Equatable, Sendable {
   /// Answer to a control request that needs no parameters.
   public enum ControlAnswer: Equatable, Sendable {
@@ -14,18 +14,18 @@ public struct HeadUnitBehaviour: Equatable, Sendable {
   public enum RPCAnswer: Equatable, Sendable {
     /// By the rules of SDL Core.
     case regular
-    /// A fixed result; a registration with `success` true goes on as usual.
+    /// A fixed result; a registration with `success` true continues as usual.
     case result(ResultCode, success: Bool)
     case silence
   }
 
-  /// Answer of the head unit's own software to a video start that SDL Core lets through.
+  /// Answer of the HMI to a video start that SDL Core passes on.
   public enum VideoStartAnswer: Equatable, Sendable {
-    /// Accepts what the capabilities cover, refuses the rest.
+    /// Accepts starts that the capabilities cover, refuses others.
     case regular
-    /// Acknowledges whatever was asked, as SDL Core does without a head unit's own software.
+    /// Acknowledges every request, as SDL Core does without an HMI.
     case echo
-    /// Acknowledges with these parameters, whatever was asked.
+    /// Acknowledges every request with these parameters.
     case acknowledge(VideoServiceParameters)
     /// Refuses, naming keys of the request.
     case reject([String], reason: String? = nil)
@@ -33,7 +33,7 @@ public struct HeadUnitBehaviour: Equatable, Sendable {
     case silence
   }
 
-  /// Answer to a start of audio that SDL Core lets through.
+  /// Answer to a start of audio that SDL Core passes on.
   public enum AudioStartAnswer: String, CaseIterable, Equatable, Sendable {
     case acknowledge = "ack"
     case reject = "nak"
@@ -43,12 +43,12 @@ public struct HeadUnitBehaviour: Equatable, Sendable {
     case acknowledgeAndEnd = "end"
   }
 
-  /// A secondary transport that sessions are offered from their start on (SDL-0141).
+  /// A secondary transport that is offered to sessions from their start on (SDL-0141).
   public enum SecondaryTransportOffer: Equatable, Sendable {
     case off
     /// An address that the head unit does not serve: RegisterSecondaryTransport gets a NAK.
     case elsewhere(TransportEventUpdate)
-    /// Where the head unit itself takes it: ``HeadUnitSession/setServedTransport(_:now:)``.
+    /// An address that the head unit itself serves: ``HeadUnitSession/setServedTransport(_:now:)``.
     case served
   }
 
@@ -73,7 +73,7 @@ public struct HeadUnitBehaviour: Equatable, Sendable {
 
   /// The media player that takes the video from SDL Core to the screen.
   public enum Player: Equatable, Sendable {
-    /// Connects so long after the start of each video service; the video until then is lost.
+    /// Connects this long after the start of each video service; the video until then is lost.
     case connects(after: Duration)
     case absent
   }
@@ -86,7 +86,7 @@ public struct HeadUnitBehaviour: Equatable, Sendable {
     case never
   }
 
-  /// The course of a TLS handshake, and what the app is told of its certificate.
+  /// The course of a TLS handshake, and the answer to the app's certificate.
   public enum Handshake: String, CaseIterable, Equatable, Sendable {
     case regular
     /// The start is never answered.
@@ -103,7 +103,7 @@ public struct HeadUnitBehaviour: Equatable, Sendable {
     case unknownAuthority = "unknown-ca"
   }
 
-  /// To a start of video with the E bit, if the head unit takes it.
+  /// To a start of video with the E bit, if the head unit accepts it.
   public var handshake = Handshake.regular
   /// To StartService(RPC).
   public var rpcStart: ControlAnswer = .acknowledge
@@ -116,16 +116,16 @@ public struct HeadUnitBehaviour: Equatable, Sendable {
   /// To StartService(audio), if it is allowed.
   public var audioStart = AudioStartAnswer.acknowledge
   /// From StartService(video), if it is allowed, to the answer. Nil answers as SDL Core does, after a moment in which
-  /// no data may come; zero with the next ``HeadUnitSession/advance(to:)``, so that the answer can still be changed
-  /// when the request is reported.
+  /// no data may come; zero answers with the next ``HeadUnitSession/advance(to:)``, so that the answer can still be
+  /// changed when the request is reported.
   public var videoStartDelay: Duration?
   public var player = Player.connects(after: .zero)
-  /// SDL Core's VideoDataStoppedTimeout: after so long without video its output is closed, and opened anew by the next;
-  /// nil never closes it.
+  /// SDL Core's VideoDataStoppedTimeout: after so long without video its output is closed, and reopened with the next
+  /// video; nil never closes it.
   public var videoDataTimeout: Duration? = CoreLimits.videoDataStopped
-  /// A session is told of changes if it was offered one in its StartServiceACK.
+  /// Changes are sent to sessions whose StartServiceACK offered a secondary transport.
   public var secondaryTransport = SecondaryTransportOffer.off
-  /// From the session's start, or a change, until the app is told the address; nil tells it at once.
+  /// The time from the session's start, or a change, until the address is sent to the app; nil sends it at once.
   public var secondaryTransportDelay: Duration?
   /// To RegisterSecondaryTransport.
   public var secondaryRegistration = SecondaryRegistrationAnswer.acknowledge
@@ -138,7 +138,7 @@ public struct HeadUnitBehaviour: Equatable, Sendable {
   public var dropsToNoneAfterRefusal = true
   /// To EndService of any service.
   public var serviceEnd: ControlAnswer = .acknowledge
-  /// Whether the head unit's own EndService(video) is sent twice, as was seen on SDL Core.
+  /// Whether the head unit's own EndService(video) is sent twice (observed on SDL Core).
   public var endsVideoServiceTwice = false
   public var heartbeat: Heartbeat = .likeCore
   public var serviceDataAcknowledgement: ServiceDataAcknowledgement = .likeCore
@@ -164,7 +164,8 @@ extension HeadUnitBehaviour {
     case videoStart(VideoStartAnswer)
     case audioStart(AudioStartAnswer)
     case serviceEnd(ControlAnswer)
-    /// Also of a start whose answer is still to come. Zero defers answers too: ``HeadUnitBehaviour/videoStartDelay``.
+    /// Also applies to a start whose answer is still to come. Zero defers answers too:
+    /// ``HeadUnitBehaviour/videoStartDelay``.
     case videoStartDelay(Duration)
     case dropsToNoneAfterRefusal(Bool)
     case heartbeat(Heartbeat)
@@ -201,7 +202,7 @@ extension HeadUnitBehaviour {
   }
 }
 
-/// The state of a head unit that concerns all apps, also those that connect later.
+/// The state of a head unit that affects all apps, also those that connect later.
 public struct HeadUnitConditions: Sendable {
   /// A change of one condition.
   public enum Change: Equatable, Sendable {
@@ -210,7 +211,7 @@ public struct HeadUnitConditions: Sendable {
     case videoSilence(Bool)
     /// The status of an app that the driver opens, or that is opened automatically after its registration.
     case activationStatus(HMIStatus)
-    /// What the car measures.
+    /// The car's readings.
     case vehicle(VehicleReading)
   }
 

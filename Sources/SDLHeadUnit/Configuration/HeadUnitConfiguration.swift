@@ -7,43 +7,45 @@ public struct HeadUnitConfiguration: Equatable, Sendable {
   public var vehicle = VehicleDescription()
   /// 2.0.0…5.4.0 in practice; below 5 there is no video format negotiation.
   public var maximumProtocolVersion = ProtocolVersion(5, 4, 0)
-  /// Highest RPC version; functions that are newer than the negotiated one are unsupported.
+  /// Highest RPC version; functions newer than the negotiated version are unsupported.
   public var rpcVersion = RPCVersion(8, 0, 0)
-  /// Language tag of the head unit; an app that wants another one registers with WRONG_LANGUAGE.
+  /// Language tag of the head unit; an app with another one gets WRONG_LANGUAGE.
   public var language = "EN-US"
   /// `displayCapabilities.screenParams.resolution`, in pixels.
   public var screen: ImageResolution
   /// Answer to GetSystemCapability(VIDEO_STREAMING); nil on head units that tell apps only the size of their screen.
   public var videoCapability: VideoStreamingCapability?
-  /// The sound that is played (`pcmStreamCapabilities`); nil announces none, and plays what apps assume then.
+  /// The format of the sound (`pcmStreamCapabilities`); nil announces none, and plays the format that apps then assume.
   public var pcmFormat: PCMFormat? = PCMFormat()
-  /// What apps record (PerformAudioPassThru), each time from the beginning; nil, and what follows it, is silence.
+  /// The sound that apps record (PerformAudioPassThru), each time from the beginning, then silence; nil is silence
+  /// only.
   public var microphone: WAVSound?
   /// Largest frame payload that is accepted, in bytes; announced as `mtu`.
   public var maximumPayload = FrameLimits.corePayload
-  /// Whether an app that streams without the right is unregistered with PROTOCOL_VIOLATION, and one that has not
-  /// acknowledged an EndService refused its next start, as SDL Core does. When false the violation is only reported.
+  /// Whether an app that streams without permission is unregistered with PROTOCOL_VIOLATION, and the next start of an
+  /// app that has not acknowledged an EndService is refused, as by SDL Core. When false the violation is only reported.
   public var isStrict = true
-  /// Whether a video size that no capability offers is refused, as the software behind SDL Core usually does. When
-  /// false any size passes, as SDL Core itself lets it.
+  /// Whether a video size that no capability offers is refused, as HMIs usually do. When false any size is accepted, as
+  /// by SDL Core itself.
   public var refusesUnknownSizes = true
-  /// Whether an app is refused whose id or name another app of the same phone has, as SDL Core does. An app that starts
-  /// again while its former session is still ending is refused as well.
+  /// Whether an app with the id or name of another app of the same phone is refused, as by SDL Core. An app that
+  /// restarts while its former session is still ending is refused as well.
   public var refusesTakenNames = true
-  /// From StartService(video) with parameters to the answer, in which SDL Core asks the head unit's own software
-  /// (SetVideoConfig); it was seen to take up to 57 ms. Video that comes before is a violation. Nil answers at once.
+  /// The time from StartService(video) with parameters to the answer, in which SDL Core asks the HMI (SetVideoConfig):
+  /// up to 57 ms were observed. Earlier video is a violation. Nil answers at once.
   public var videoStartTime: Duration? = .milliseconds(10)
-  /// What apps may do, and in which levels.
+  /// The RPCs that apps may use, and in which levels.
   public var policy = AppPolicy.listedApp
   /// From the registration until the user opens the app (HMI level FULL); nil leaves the app at NONE.
   public var activation: Duration?
-  /// What is made of a start of video with the E bit. Needs a ``SecureChannelFactory``.
+  /// The handling of starts with the E bit. Needs a ``SecureChannelFactory``.
   public var security = HeadUnitSecurity.refuse
   /// Whether the head unit is the TLS client, as in SDL Core's default; otherwise it waits for the app to begin.
   public var beginsHandshake = true
-  /// Whether apps must encrypt the RPC service, except for the first messages (SDL-0207). Needs the same.
+  /// Whether apps must encrypt the RPC service, except for the first messages (SDL-0207). Needs a
+  /// ``SecureChannelFactory``.
   public var requiresRPCEncryption = false
-  /// Deviations from what a healthy SDL Core does; a behaviour script may change them later.
+  /// Deviations from a healthy SDL Core; a behaviour script may change them later.
   public var behaviour = HeadUnitBehaviour()
 
   /// A protocol 5.4 head unit with the given screen.
@@ -58,7 +60,7 @@ public struct HeadUnitConfiguration: Equatable, Sendable {
   /// Limits for the ``FrameDecoder`` that feeds the session.
   public var frameLimits: FrameLimits { FrameLimits(payload: maximumPayload) }
 
-  /// What the screen's size stands for to an app that knows nothing else of the display. SDL's libraries (sdl_ios and
+  /// The display as it appears to an app that knows only the screen's size. SDL's libraries (sdl_ios and
   /// sdl_java_suite) divide it by 4/3 for the makes Ford and Lincoln if a side is longer than 800 pixels.
   var screenCapability: VideoStreamingCapability {
     let isLarge = screen.width > 800 || screen.height > 800
@@ -72,7 +74,7 @@ public struct HeadUnitConfiguration: Equatable, Sendable {
   var maximumHeaderVersion: UInt8 { UInt8(clamping: min(max(maximumProtocolVersion.major, 2), 5)) }
 }
 
-/// Make and model, as head units announce them; by default those that SDL Core ships.
+/// Make and model, as head units announce them; by default SDL Core's.
 public struct VehicleDescription: Equatable, Sendable {
   public var make = "SDL"
   public var model = "Generic"

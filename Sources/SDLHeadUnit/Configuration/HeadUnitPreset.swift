@@ -7,18 +7,19 @@ public enum HeadUnitPreset: String, CaseIterable, Sendable {
   case standard = "default"
   /// SDL Core as it is shipped: its capabilities (`hmi_capabilities.json`), and its policies, which name no app.
   case core
-  /// ``core`` of a maker who has listed the app in the policies.
+  /// ``core`` of a maker whose policies list the app.
   case listedInCore = "core-listed"
   /// SDL's generic web HMI: 960×600, with three scales to choose from.
   case genericHMI = "generic-hmi"
   /// Protocol 4, RPC 4.4: no video capability, only the size of the screen.
   case legacy
-  /// ``standard`` as a car that takes phones over Bluetooth, and their video over Wi-Fi alone; sound may go either way.
+  /// ``standard`` as a car that connects to phones over Bluetooth, and takes video only over Wi-Fi; sound may use
+  /// either.
   case bluetoothAndWiFi = "bluetooth-and-wifi"
   /// All deviations that were observed on head units, at once.
   case hostile
 
-  /// The head unit's configuration; only that of ``hostile`` deviates from what a healthy SDL Core does.
+  /// The head unit's configuration; only that of ``hostile`` deviates from a healthy SDL Core.
   public var configuration: HeadUnitConfiguration {
     switch self {
     case .standard:

@@ -1,15 +1,14 @@
 import SDLMessages
 
-/// Which of a head unit's apps has the screen, and what that changes for the others (SDL Core's rules for the main
-/// window).
+/// Which of a head unit's apps has the screen, and the effects on the others (SDL Core's rules for the main window).
 ///
-/// Level-triggered: it compares the apps' present states and returns what to change, until nothing is to be changed.
+/// Level-triggered: it compares the apps' present states and returns changes until the states are consistent.
 public struct HeadUnitScreen: Sendable {
   /// A change for one session.
   public enum Operation: Equatable, Sendable {
     /// The session `id` gives way to an app of this role: ``HeadUnitSession/giveWay(to:now:)``.
     case giveWay(id: UInt8, to: AppSummary.Role)
-    /// The session `id` ends its video, because another app has started one, and SDL Core has one at a time.
+    /// The session `id` ends its video, because another app has started its own, and SDL Core has one at a time.
     case abortVideo(id: UInt8)
   }
 
@@ -26,7 +25,7 @@ public struct HeadUnitScreen: Sendable {
     if !apps.contains(where: { $0.id == appOnScreen }) { appOnScreen = nil }
     if !apps.contains(where: { $0.id == streamingApp && $0.isStreaming }) { streamingApp = nil }
     var operations: [Operation] = []
-    // An app at FULL that was not on the screen has been opened later, so it replaces the one that is there.
+    // An app at FULL that was not on the screen has been opened later, so it replaces the present one.
     if let opened = apps.last(where: { $0.level == .full && $0.id != appOnScreen }) {
       appOnScreen = opened.id
       operations += apps.filter { $0.id != opened.id && ($0.level == .full || $0.level == .limited) }
@@ -44,12 +43,12 @@ public struct HeadUnitScreen: Sendable {
     apps.contains { $0.id != id && $0.level != HMILevel.none }
   }
 
-  /// What other apps show in front of the screen.
+  /// The overlays of other apps in front of the screen.
   static func overlays(besidesThoseOf id: UInt8, among apps: [AppSummary]) -> Overlays {
     Overlays(until: apps.filter { $0.id != id }.reduce(into: [:]) { $0.merge($1.shownUntil, uniquingKeysWith: max) })
   }
 
-  /// The app that a driver means who uses what is in front of the screen; nil for what is on the screen itself.
+  /// The app whose overlay, in front of the screen, gets the driver's input; nil if the app on the screen gets it.
   public static func app(inFrontFor input: DriverInput, among apps: [AppSummary]) -> UInt8? {
     let overlay = apps.first { $0.shownUntil[.overlay] != nil }
     return switch input {
@@ -59,9 +58,9 @@ public struct HeadUnitScreen: Sendable {
     }
   }
 
-  /// Alerts and the like, which are in front of all apps' screens.
+  /// Overlays such as alerts, which are in front of all apps' screens.
   public struct Overlays: Equatable, Sendable {
-    /// When each is over.
+    /// When each of them ends.
     let until: [AppInteraction.Layer: Duration]
   }
 }
@@ -74,7 +73,7 @@ extension AppSummary.Role {
     case (.navigation, .navigation), (.projection, .projection):
       return HMIStatus(level: .background, videoStreamingState: .notStreamable)
     case (.navigation, .projection):
-      // It goes on giving spoken directions.
+      // It continues to give spoken directions.
       return HMIStatus(level: .limited, audioStreamingState: .audible, videoStreamingState: .notStreamable)
     case (.projection, .navigation):
       return HMIStatus(
@@ -94,7 +93,7 @@ extension AppSummary.Role {
 
 /// The state of an app that matters for the other apps of a head unit.
 public struct AppSummary: Equatable, Sendable {
-  /// The kind of app, which decides how apps displace each other. An app of both kinds counts as a navigation app.
+  /// The type of app, which decides how apps displace each other. An app of both types counts as a navigation app.
   public enum Role: Equatable, Sendable {
     case navigation
     case projection
@@ -109,7 +108,7 @@ public struct AppSummary: Equatable, Sendable {
   public var level: HMILevel?
   /// Whether its video service is open.
   public var isStreaming: Bool
-  /// When what it shows in front of the screen is over.
+  /// When its overlays in front of the screen end.
   var shownUntil: [AppInteraction.Layer: Duration]
 
   /// Creates a summary.

@@ -4,7 +4,7 @@ import SDLMessages
 struct AppFiles: Sendable {
   /// In bytes (AppDirectoryQuota of SDL Core's smartDeviceLink.ini).
   static let quota = 104_857_600
-  /// ListFiles can name no more (`filenames` of the RPC specification).
+  /// The most files that ListFiles can name (`filenames` of the RPC specification).
   static let maximumCount = 1000
   /// In bytes; the space of a file is a multiple of it.
   private static let blockSize = 4096
@@ -48,14 +48,14 @@ struct AppFiles: Sendable {
   }
 }
 
-/// Images that a request shows, and that the app has not uploaded. SDL Core carries the request out all the same.
+/// Images in a request that the app has not uploaded. SDL Core carries the request out all the same.
 enum MissingImages {
   /// As SDL's HMI words it; nil if all images are there.
   static func warning(of parameters: JSONObject, files: AppFiles) -> String? {
     isMissing(in: .object(parameters), files) ? "Requested image(s) not found" : nil
   }
 
-  /// No deeper than the schemas of requests are.
+  /// No deeper than the schemas of requests.
   private static func isMissing(in value: JSONValue, _ files: AppFiles) -> Bool {
     switch value {
     case .array(let values): return values.contains { isMissing(in: $0, files) }

@@ -1,23 +1,23 @@
 import SDLMessages
 
-/// What an app shows in front of its screen: how it begins and ends.
+/// The overlays that an app shows in front of its screen: their beginning and end.
 struct AppInteractions: Sendable {
   private var shown: [AppInteraction.Layer: AppInteraction] = [:]
 
   subscript(_ layer: AppInteraction.Layer) -> AppInteraction? { shown[layer] }
 
-  /// From the front.
+  /// Overlays from the front to the back.
   var all: [AppInteraction] { AppInteraction.Layer.allCases.compactMap { shown[$0] } }
 
-  /// What the status of the app says of them; nil if there are none.
+  /// The app's system context because of them; nil if there are none.
   var systemContext: SystemContext? { all.first?.systemContext }
 
-  /// When each is over.
+  /// When each of them ends.
   func deadlines(_ timers: TimerTable) -> [AppInteraction.Layer: Duration] {
     shown.keys.reduce(into: [:]) { $0[$1] = timers.deadline(of: $1.timer) }
   }
 
-  /// - Returns: whether something is shown now. Otherwise the request was refused.
+  /// - Returns: whether the overlay is shown now. Otherwise the request was refused.
   mutating func begin(_ request: RPCMessage, menu: AppMenu, _ context: inout SessionContext) -> Bool {
     var interaction: AppInteraction
     do throws(RequestRefusal) {
@@ -38,7 +38,7 @@ struct AppInteractions: Sendable {
     return true
   }
 
-  /// One at a time, of all apps; alerts get the time after which the app may try again.
+  /// Only one is shown at a time, of all apps; a refused alert gets the time after which the app may try again.
   private func refuse(_ request: RPCMessage, _ layer: AppInteraction.Layer, _ context: inout SessionContext) {
     let end = context.timers.deadline(of: layer.timer) ?? context.screen.overlaysOfOthers.until[layer]
     let rest = layer == .alert ? end.map { max($0 - context.now, .zero) } : nil
@@ -47,14 +47,14 @@ struct AppInteractions: Sendable {
       to: request, RPCResult(success: false, resultCode: .rejected).json.merging(members) { $1 })
   }
 
-  /// It is shown for as long again.
+  /// Restarts the time of the overlay.
   func prolong(_ interaction: AppInteraction, _ context: inout SessionContext) {
     context.timers.arm(interaction.layer.timer, at: context.now + interaction.duration)
   }
 
-  /// Ends what is shown there, and answers its request.
+  /// Ends the overlay on a layer, and answers its request.
   /// - Parameter code: nil if its time is over.
-  /// - Returns: false if nothing is shown there.
+  /// - Returns: false if there is none.
   mutating func end(
     _ layer: AppInteraction.Layer, _ code: ResultCode?, with members: JSONObject = [:], _ context: inout SessionContext
   ) -> Bool {
@@ -74,8 +74,8 @@ struct AppInteractions: Sendable {
     context.report(.interactionEnded(interaction.function, code))
   }
 
-  /// CancelInteraction: without `cancelID` for whatever of this kind is shown.
-  /// - Returns: what is to be ended; nil if the request was refused.
+  /// CancelInteraction: without `cancelID` for the present overlay of this kind.
+  /// - Returns: the overlay to end; nil if the request was refused.
   func layer(cancelledBy request: RPCMessage, _ context: inout SessionContext) -> AppInteraction.Layer? {
     let cancelID = request.parameters["cancelID"]
     let code: ResultCode
@@ -98,7 +98,7 @@ struct AppInteractions: Sendable {
     return nil
   }
 
-  /// Removes what may not be shown at a level, and returns it.
+  /// Removes the overlays that may not be shown at a level, and returns them.
   mutating func take(notAllowedAt level: HMILevel?, by policy: AppPolicy) -> [AppInteraction] {
     guard let level else { return [] }
     let taken = all.filter { !policy.allows($0.function, at: level) }
@@ -111,8 +111,8 @@ struct AppInteractions: Sendable {
   }
 }
 
-/// What an app shows in front of its screen for a time, and gets the answer to when it is over: an alert, a choice, a
-/// message or a slider.
+/// An overlay that an app shows in front of its screen for a time, whose request is answered at its end: an alert, a
+/// choice, a message or a slider.
 struct AppInteraction: Sendable {
   /// An app has at most one on each layer.
   enum Layer: CaseIterable, Sendable {
@@ -146,17 +146,17 @@ struct AppInteraction: Sendable {
   let cancelID: Int?
   let duration: Duration
   let softButtons: [SoftButton]
-  /// The ids of what a PerformInteraction lets the driver choose from.
+  /// The ids of a PerformInteraction's choices.
   let choices: Set<Int>
   /// Whether the driver can only speak (`interactionMode` VR_ONLY).
   let isSpoken: Bool
-  /// From 1 on; nil for what is no slider.
+  /// The position of a slider, from 1 on; nil for other overlays.
   let sliderPosition: Int?
-  /// What the response warns of.
+  /// The warning in the response.
   var warning: String?
 
   /// Checks a request.
-  /// - Throws: what SDL Core answers to a wrong one. A request of another kind is INVALID_DATA.
+  /// - Throws: SDL Core's answer to an invalid request. A request of another kind is INVALID_DATA.
   init(_ request: RPCMessage, menu: AppMenu) throws(RequestRefusal) {
     let parameters = request.parameters
     func integer(_ key: String, _ range: ClosedRange<Int>) throws(RequestRefusal) -> Int? {
@@ -216,7 +216,7 @@ struct AppInteraction: Sendable {
     return try menu.choices(ofSets: ids)
   }
 
-  /// What the app's own status says of it.
+  /// The system context of the app's own status.
   var systemContext: SystemContext {
     switch layer {
     case .alert: .alert
@@ -224,13 +224,12 @@ struct AppInteraction: Sendable {
     }
   }
 
-  /// The result when its time is over. The RPC specification has TIMED_OUT only where the driver was asked for
-  /// something.
+  /// The result when its time is over. The RPC specification has TIMED_OUT only where the driver was asked to choose.
   var resultAtTimeout: ResultCode {
     function == .performInteraction || function == .slider ? .timedOut : .success
   }
 
-  /// What ends it before its time.
+  /// The inputs that end it before its time.
   var driverInputs: [DriverInput] {
     softButtons.map { .softButton($0.id) } + choices.sorted().map { .choice($0) }
   }
@@ -238,13 +237,13 @@ struct AppInteraction: Sendable {
 
 /// A button on the screen that an app defines (`SoftButton` of the RPC specification).
 struct SoftButton: Equatable, Sendable {
-  /// What the head unit does by itself when it is pressed (`SystemAction`).
+  /// The head unit's own action when it is pressed (`SystemAction`).
   enum Action: String, Sendable {
-    /// Closes what the button is shown on.
+    /// Closes the overlay with the button.
     case close = "DEFAULT_ACTION"
     /// Closes it, and opens the app.
     case stealFocus = "STEAL_FOCUS"
-    /// Nothing: it is shown for as long again.
+    /// Restarts the time of the overlay.
     case keepContext = "KEEP_CONTEXT"
   }
 
@@ -265,7 +264,7 @@ struct SoftButton: Equatable, Sendable {
   }
 
   /// The buttons in a request.
-  /// - Returns: nil if the request says nothing of buttons, so that those of a former request stay.
+  /// - Returns: nil if the request has no buttons, so that those of a former request stay.
   /// - Throws: INVALID_DATA for a button that can't be read, and for more than the RPC specification allows.
   static func list(in request: RPCMessage) throws(RequestRefusal) -> [SoftButton]? {
     guard let value = request.parameters["softButtons"] else { return nil }

@@ -3,31 +3,31 @@ import SDLMessages
 /// The result of a request whose parameters SDL Core refuses.
 struct RequestRefusal: Error {
   let code: ResultCode
-  /// For people; nil if the code says it all.
+  /// For users; nil if the code says it all.
   var info: String?
 }
 
-/// What an app has added to its menus, as far as the driver can choose it. Nothing shows it.
+/// The entries of an app's menus, as far as the driver can choose them. They are not shown.
 struct AppMenu: Sendable {
-  /// Of each kind; SDL Core has no limit, but an app must not take all memory.
+  /// The most entries of each kind; SDL Core has no limit, but an app must not use up the memory.
   static let maximumCount = 2000
-  /// Texts that can be said, of all commands together.
+  /// The most voice texts of all commands together.
   private static let maximumSpokenCount = 4000
 
   /// A command (AddCommand).
   struct Command: Equatable, Sendable {
-    /// What the driver sees in the menu, or the first of the texts to be said.
+    /// The text in the menu, or else the first voice text.
     let name: String
-    /// Whether it can only be said (`triggerSource` VR).
+    /// Whether it is a voice command only (`triggerSource` VR).
     let isSpoken: Bool
-    /// What the driver may say, in small letters.
+    /// The voice texts, in lower case.
     var spoken: [String] = []
   }
 
   /// A submenu, of which only the id is known.
   struct SubMenu: Sendable {}
 
-  /// By their ids, as everything here.
+  /// Commands by their ids.
   var commands: [Int: Command] = [:]
   var subMenus: [Int: SubMenu] = [:]
   /// The ids of each set's choices.
@@ -47,8 +47,8 @@ struct AppMenu: Sendable {
     self[keyPath: entries].removeValue(forKey: id) != nil
   }
 
-  /// The command that the driver means: by its id, else the one with the lowest id of those with this name. Capital and
-  /// small letters are the same.
+  /// The command that the driver means: by its id, else the one with the lowest id of those with this name, whatever
+  /// its case.
   func command(_ text: String) -> (id: Int, command: Command)? {
     if let id = Int(text), let command = commands[id] { return (id, command) }
     let name = text.lowercased()
@@ -58,7 +58,8 @@ struct AppMenu: Sendable {
 }
 
 extension AppMenu {
-  /// The command in the parameters of AddCommand, which needs a text for the menu, or one to be said that no other has.
+  /// The command in the parameters of AddCommand, which needs a text for the menu, or a voice text that no other
+  /// command has.
   func command(in parameters: JSONObject) throws(RequestRefusal) -> Command {
     try checkParent(parameters["menuParams"]?.object)
     let spoken = (parameters["vrCommands"]?.array ?? []).compactMap { $0.string?.lowercased() }
@@ -86,8 +87,8 @@ extension AppMenu {
     throw RequestRefusal(code: .invalidID, info: "Parent ID doesn't exist")
   }
 
-  /// The ids of the choices in the parameters of CreateInteractionChoiceSet. All of them can be said, each by its own
-  /// words, or none.
+  /// The ids of the choices in the parameters of CreateInteractionChoiceSet. Either all of them have voice texts, all
+  /// different, or none has.
   static func choices(in parameters: JSONObject) throws(RequestRefusal) -> Set<Int> {
     let choices = (parameters["choiceSet"]?.array ?? []).compactMap(\.object)
     let ids = choices.compactMap { $0["choiceID"]?.integer }

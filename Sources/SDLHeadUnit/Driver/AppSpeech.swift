@@ -1,23 +1,23 @@
 import SDLMessages
 
-/// What is said for an app (Speak), one after the other, and recorded for it (PerformAudioPassThru). Nothing is heard;
-/// it takes as long as saying it would.
+/// An app's speech (Speak), one prompt after the other, and its recordings (PerformAudioPassThru). Nothing is audible;
+/// it only takes the time of the speech.
 struct AppSpeech: Sendable {
-  /// More are refused, so that an app can't let them grow.
+  /// The most that wait; more are refused.
   private static let mostWaiting = 50
   /// The pace of a voice.
   private static let timePerLetter = Duration.milliseconds(60)
   private static let shortest = Duration.milliseconds(500)
 
-  /// A request, which is answered when it has been said.
+  /// A request, which is answered when it has been spoken.
   private struct Prompt: Sendable {
     let correlationID: Int32
     let duration: Duration
-    /// What the response warns of.
+    /// The warning in the response.
     let warning: String?
   }
 
-  /// The first one is being said.
+  /// The first one is being spoken.
   private var prompts: [Prompt] = []
   private var recording: MicrophoneRecording?
 
@@ -35,7 +35,7 @@ struct AppSpeech: Sendable {
     if let prompt = prompts.first { context.timers.arm(.speech, at: context.now + prompt.duration) }
   }
 
-  /// The present one has been said.
+  /// The present one has been spoken.
   mutating func promptDue(_ context: inout SessionContext) {
     guard !prompts.isEmpty else { return }
     let prompt = prompts.removeFirst()
@@ -78,7 +78,7 @@ struct AppSpeech: Sendable {
     answer(recording, .success, &context)
   }
 
-  /// Ends what may not be said, or recorded, at this level.
+  /// Ends speech and recordings that are not allowed at this level.
   mutating func abort(notAllowedAt level: HMILevel?, _ context: inout SessionContext) {
     let policy = context.configuration.policy
     if !policy.allows(.speak, at: level), !prompts.isEmpty {
@@ -95,7 +95,7 @@ struct AppSpeech: Sendable {
     context.respond(to: .performAudioPassThru, recording.correlationID, code, warning: recording.warning)
   }
 
-  /// How long it takes to say `ttsChunks`; a file counts as a short word.
+  /// How long it takes to speak `ttsChunks`; a file counts as a short word.
   private static func duration(of chunks: JSONValue?) -> Duration {
     let letters = (chunks?.array ?? []).reduce(0) { count, chunk in
       chunk.object?["type"]?.string == "FILE"
@@ -118,7 +118,7 @@ struct MicrophoneRecording: Sendable {
   static let interval = Duration.milliseconds(100)
 
   let correlationID: Int32
-  /// What the response warns of.
+  /// The warning in the response.
   let warning: String?
   private let format: PCMFormat
   private let sound: WAVSound?
@@ -128,7 +128,7 @@ struct MicrophoneRecording: Sendable {
   /// Until when it was sent.
   private var position: Duration
 
-  /// - Parameter start: the end of what is said before.
+  /// - Parameter start: the end of the prompt before it.
   init?(_ request: RPCMessage, _ sound: WAVSound?, warning: String?, start: Duration) {
     guard let format = Self.format(of: request.parameters),
       let duration = request.parameters["maxDuration"]?.integer

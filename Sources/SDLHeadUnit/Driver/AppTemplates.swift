@@ -1,13 +1,13 @@
 import SDLMessages
 
-/// What an app has on the head unit besides its streams: files, menu, buttons and texts. Requests for it are answered
-/// as if they were carried out, and nothing of it is shown.
+/// An app's files, menu, buttons and texts on the head unit. Requests for them are answered as if they were carried
+/// out, but nothing is shown.
 ///
-/// SDL Core, and SDL's generic HMI, refuse some of them although each member is as it should be.
+/// SDL Core, and SDL's generic HMI, refuse some requests although each member is valid.
 struct AppTemplates: Sendable {
   private static let mediaButtons: Set = ["PLAY_PAUSE", "SEEKLEFT", "SEEKRIGHT", "TUNEUP", "TUNEDOWN"]
 
-  /// Requests that have no mandatory member, and need one of these all the same; of none listed any.
+  /// Requests without a mandatory member that need at least one of these; an empty list means any member.
   private static let alternatives: [FunctionID: [String]] = [
     .show: [], .showConstantTBT: [], .setGlobalProperties: [], .alertManeuver: ["ttsChunks", "softButtons"],
     .updateTurnList: ["turnList", "softButtons"],
@@ -21,7 +21,7 @@ struct AppTemplates: Sendable {
 
   private let isMedia: Bool
   private let isNavigation: Bool
-  /// Of menu and buttons, as the app was told; nil before it has any.
+  /// The hash of menu and buttons that was sent to the app; nil before there are any.
   private var hash: String?
   private(set) var files = AppFiles()
   /// Set in this session, or in one before.
@@ -29,7 +29,7 @@ struct AppTemplates: Sendable {
   private(set) var menu = AppMenu()
   /// Names of hard buttons; never more than there are.
   private(set) var subscribedButtons: Set<String> = []
-  /// By the request that defined them last.
+  /// Soft buttons by the request that defined them last.
   private var softButtonsOfRequests: [FunctionID: [SoftButton]] = [:]
 
   init(isMedia: Bool, isNavigation: Bool, hasIcon: Bool) {
@@ -40,14 +40,14 @@ struct AppTemplates: Sendable {
 
   var softButtons: [SoftButton] { softButtonsOfRequests.values.flatMap(\.self) }
 
-  /// What is to be kept of it; nil if there is nothing to lose.
+  /// The state to keep after a broken connection; nil if there is none.
   func saved(id: String, status: HMIStatus) -> SavedApp? {
     guard hash != nil || hasIcon else { return nil }
     return SavedApp(
       id: id, hash: hash, hasIcon: hasIcon, status: status, menu: menu, subscribedButtons: subscribedButtons)
   }
 
-  /// Goes on with what was kept, which gets a new hash.
+  /// Restores the kept state, which gets a new hash.
   mutating func resume(_ saved: SavedApp, _ context: inout SessionContext) {
     menu = saved.menu
     subscribedButtons = saved.subscribedButtons
@@ -83,7 +83,7 @@ struct AppTemplates: Sendable {
     case .createInteractionChoiceSet:
       add(request, to: \.choiceSets, "interactionChoiceSetID", AppMenu.choices, &context)
     case .deleteInteractionChoiceSet:
-      // SDL Core does not look which of its sets the interaction shows.
+      // SDL Core does not check which of its sets the interaction shows.
       if isChoosing { return context.respond(to: request, success: false, .inUse) }
       delete(request, from: \.choiceSets, "interactionChoiceSetID", &context)
     case .show, .showConstantTBT, .alertManeuver, .updateTurnList: setSoftButtons(request, &context)
@@ -113,7 +113,7 @@ struct AppTemplates: Sendable {
     }
   }
 
-  /// What a Show with an unknown template is told, which is shown in the one that there is; nil for a known one.
+  /// The warning for a Show with an unknown template, which is shown in the present one; nil for a known one.
   func warning(of request: RPCMessage) -> String? {
     let template = request.parameters["templateConfiguration"]?.object?["template"]?.string
     guard request.function == .show, let template, !isAvailable(template) else { return nil }
@@ -125,7 +125,7 @@ struct AppTemplates: Sendable {
     return template != "MEDIA" || isMedia
   }
 
-  /// Apps that play nothing get no buttons for it, and those that do not navigate none for a map.
+  /// Apps that are not media apps get no media buttons, and apps that do not navigate no map buttons.
   private func allowsButton(_ name: String) -> Bool {
     if Self.mediaButtons.contains(name) || name.hasPrefix("PRESET_") { return isMedia }
     return !name.hasPrefix("NAV_") || isNavigation

@@ -1,8 +1,8 @@
 import SDLMessages
 
-/// What the driver does with the buttons and menus of an app.
+/// The driver's use of an app's buttons and menus.
 public enum DriverInput: Equatable, Sendable, CustomStringConvertible {
-  /// What the driver does with a button of the car.
+  /// The driver's use of a button of the car.
   public enum Press: String, Sendable {
     case short
     case long
@@ -19,7 +19,7 @@ public enum DriverInput: Equatable, Sendable, CustomStringConvertible {
   /// An entry of a PerformInteraction, by its `choiceID`.
   case choice(Int)
 
-  /// As it is written in a ``HeadUnitCommand``.
+  /// Its form in a ``HeadUnitCommand``.
   public var description: String {
     switch self {
     case .button(let name, .short): "press \(name)"
@@ -31,7 +31,7 @@ public enum DriverInput: Equatable, Sendable, CustomStringConvertible {
   }
 }
 
-/// Why an input of the driver does nothing, and what would do something.
+/// Why an input of the driver has no effect, and which inputs would have one.
 public enum DriverInputFault: Error, Equatable, CustomStringConvertible {
   /// SDL Core sends buttons only to apps that have subscribed to them.
   case notSubscribed(to: String, subscribed: [String])
@@ -42,10 +42,10 @@ public enum DriverInputFault: Error, Equatable, CustomStringConvertible {
   case nothingToChoose
   case noChoice(Int, available: [Int])
 
-  /// More are not listed.
+  /// The most that are listed.
   private static let mostListed = 12
 
-  /// One sentence for people.
+  /// One sentence for users.
   public var description: String {
     switch self {
     case .notSubscribed(let name, let subscribed):

@@ -1,23 +1,23 @@
 /// The buttons of the car that the driver holds down, and for how long.
 struct HeldButtons: Sendable {
-  /// A press that lasts as long is a long one. SDL Core leaves that to the software behind it.
+  /// A press of this duration is a long one. SDL Core leaves that to the HMI.
   static let longPress = Duration.seconds(1)
   /// How long the driver holds a button for `press BUTTON long`.
   static let hold = Duration.milliseconds(1200)
 
   private struct Hold {
     var start: Duration
-    /// When the driver lets go; nil if that is an input of its own.
+    /// When the driver releases the button; nil if that is an input of its own.
     var end: Duration?
   }
 
   /// By their names; never more than there are buttons.
   private var held: [String: Hold] = [:]
 
-  /// When the driver lets go of the next one.
+  /// When the driver releases the next one.
   var nextRelease: Duration? { held.values.compactMap(\.end).min() }
 
-  /// Those that the driver lets go of now.
+  /// The buttons that the driver releases now.
   func released(at now: Duration) -> [String] {
     held.filter { $0.value.end.map { $0 <= now } ?? false }.keys.sorted()
   }

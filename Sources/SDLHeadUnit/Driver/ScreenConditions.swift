@@ -1,15 +1,15 @@
 import SDLMessages
 
-/// What other apps, and the vehicle, leave of an app's HMI status. It outlasts registrations.
+/// How other apps, and the vehicle, restrict an app's HMI status. It outlives registrations.
 struct ScreenConditions: Sendable {
   private var events: Set<HMIEvent> = []
-  /// What other apps show in front of the screen, and so of this app's.
+  /// The overlays of other apps in front of the screen, and so of this app.
   private(set) var overlaysOfOthers = HeadUnitScreen.Overlays(until: [:])
   /// Whether another app has the screen.
   private(set) var isTaken = false
-  /// Whether the app is to be opened as soon as the screen is free.
+  /// Whether to open the app as soon as the screen is free.
   var isActivationDeferred = false
-  /// Of an app that is opened, as far as it may stream and be heard.
+  /// The status of an app that is opened: whether it may stream and be heard.
   var activationStatus = HMIStatus(
     level: .full, audioStreamingState: .audible, videoStreamingState: .streamable)
 
@@ -23,8 +23,8 @@ struct ScreenConditions: Sendable {
     overlaysOfOthers = HeadUnitScreen.overlays(besidesThoseOf: id, among: apps)
   }
 
-  /// The status of an app that the driver chose, as restricted by the active events.
-  /// - Parameter shown: what the app itself shows in front of its screen.
+  /// The status that the driver chose for an app, as restricted by the active events.
+  /// - Parameter shown: the app's own overlay in front of its screen.
   func restricted(_ chosen: HMIStatus, of role: AppSummary.Role, isMedia: Bool, shown: SystemContext?) -> HMIStatus {
     var status = HMIEvent.allCases.filter(events.contains).reduce(chosen) { status, event in
       event.status(from: status, of: role, isMedia: isMedia)

@@ -1,7 +1,7 @@
 import SDLMessages
 
 /// The capabilities of the templates in which apps show texts and buttons. This head unit shows only video, but SDL's
-/// libraries send such requests, and apps wait for the responses, only if these members are there.
+/// libraries send such requests, whose responses apps wait for, only if these members are present.
 enum TemplateCapabilities {
   /// The buttons that can be subscribed to.
   static let buttons: Set = [
@@ -75,7 +75,7 @@ enum TemplateCapabilities {
 
 /// The capabilities besides video, as SDL Core ships them (`hmi_capabilities.json`), and that of the templates.
 enum SystemCapabilities {
-  /// What `hmiCapabilities` of the registration promises.
+  /// The members of `hmiCapabilities` in the registration.
   static let promised: JSONObject = [
     "navigation": .bool(true), "phoneCall": .bool(true), "videoStreaming": .bool(true), "remoteControl": .bool(false),
     "appServices": .bool(true), "displays": .bool(true), "seatLocation": .bool(true), "driverDistraction": .bool(true),

@@ -1,11 +1,11 @@
 import SDLMessages
 
-/// Something that the car measures, by its name in the RPC specification, such as `speed`.
+/// A reading of the car, by its name in the RPC specification, such as `speed`.
 public struct VehicleReading: Equatable, Sendable {
   public let name: String
   public let value: JSONValue
 
-  /// A reading of a script; nil for a name that is not here, or a value that the specification does not have.
+  /// A reading from a script; nil for an unknown name, or a value that the specification does not have.
   public init?(_ name: String, _ text: String) {
     guard let item = VehicleData.items[name] else { return nil }
     let value = Int(text).map(JSONValue.integer) ?? Double(text).map(JSONValue.number)
@@ -14,7 +14,7 @@ public struct VehicleReading: Equatable, Sendable {
     self.init(name: name, value: value)
   }
 
-  /// Where the car is, in degrees; and where it goes, in degrees from north on.
+  /// The car's position, in degrees, and its heading, in degrees from north.
   public init?(latitude: Double, longitude: Double, heading: Double? = nil) {
     guard (-90...90).contains(latitude), (-180...180).contains(longitude),
       heading.map((0...359.99).contains) ?? true
@@ -30,9 +30,9 @@ public struct VehicleReading: Equatable, Sendable {
   }
 }
 
-/// What the app has asked to be told of the car (SubscribeVehicleData), and what it is told.
+/// The app's subscriptions to vehicle data (SubscribeVehicleData), and its notifications.
 struct VehicleData: Sendable {
-  /// What the car may measure: `VehicleDataType` and the values (MOBILE_API.xml).
+  /// The possible readings: `VehicleDataType` and the values (MOBILE_API.xml).
   static let items: [String: (type: String, schema: RPCSchema)] = [
     "speed": ("SPEED", .number(0...700)),
     "rpm": ("RPM", .integer(0...20_000)),
@@ -68,7 +68,7 @@ struct VehicleData: Sendable {
     subscribe(wanted, request, isWanted: request.function == .subscribeVehicleData, &context)
   }
 
-  /// SDL Core warns of what was subscribed to already, or was not, if it is not all.
+  /// SDL Core answers with a warning if some, but not all, were subscribed to already, or were not subscribed to.
   private mutating func subscribe(
     _ wanted: [String], _ request: RPCMessage, isWanted: Bool, _ context: inout SessionContext
   ) {
@@ -86,15 +86,15 @@ struct VehicleData: Sendable {
     context.respond(to: request, result.merging(members) { $1 })
   }
 
-  /// The car measures something new.
+  /// The car has new readings.
   func tell(_ reading: VehicleReading, _ context: inout SessionContext) {
     if subscribed.contains(reading.name) { context.notify(.onVehicleData, [reading.name: reading.value]) }
   }
 }
 
-/// What an app wants the driver to read or hear.
+/// Texts of an app for the driver to read or hear.
 enum ShownTexts {
-  /// More are not reported.
+  /// The most that are reported.
   private static let mostTexts = 10
 
   /// The texts of a request, in the order in which they are shown.

@@ -24,7 +24,7 @@ public struct WAVHeader: Sendable {
   }
 }
 
-/// The sound of a WAV file with PCM, of which the first channel counts.
+/// The sound of a WAV file with PCM; only the first channel is used.
 public struct WAVSound: Equatable, Sendable {
   /// In bytes; longer files are refused.
   public static let maximumByteCount = 64 << 20
@@ -76,8 +76,8 @@ public struct WAVSound: Equatable, Sendable {
     bytes.reversed().reduce(0) { $0 << 8 | Int($1) }
   }
 
-  /// Samples of the sound in another format, with silence after its end. The nearest ones, which is good enough for
-  /// voices.
+  /// Samples of the sound in another format, with silence after its end. It takes the nearest samples, which is good
+  /// enough for voices.
   func bytes(_ range: Range<Int>, _ format: PCMFormat) -> [UInt8] {
     var bytes: [UInt8] = []
     for index in range {

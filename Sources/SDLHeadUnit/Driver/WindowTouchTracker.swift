@@ -138,7 +138,7 @@ public struct WindowTouchTracker: Equatable, Sendable {
     hasFrames && waiting.count < Self.maximumWaiting ? [] : flush()
   }
 
-  /// As few touches as possible, without changing the order of what one finger does.
+  /// As few touches as possible, without changing the order of one finger's events.
   private mutating func flush() -> [PictureTouch] {
     var touches: [PictureTouch] = []
     for step in waiting {

@@ -7,7 +7,7 @@ struct AudioService: Sendable {
   /// A start that waits for a TLS handshake.
   private(set) var waitsForHandshake = false
 
-  /// - Parameter isTransportAllowed: by the lists of the session's acknowledgement.
+  /// - Parameter isTransportAllowed: by the transport lists of the session's acknowledgement.
   mutating func start(
     isEncrypted: Bool, on transport: TransportRole, isTransportAllowed: Bool, _ app: RegisteredApp?,
     _ security: inout SessionSecurity, _ context: inout SessionContext
@@ -29,7 +29,7 @@ struct AudioService: Sendable {
     }
   }
 
-  /// The handshake is over for which the start has waited.
+  /// The handshake for which the start has waited is over.
   /// - Parameter failure: why it has failed.
   mutating func handshakeEnded(_ failure: String?, _ context: inout SessionContext) {
     guard waitsForHandshake else { return }
@@ -72,14 +72,14 @@ struct AudioService: Sendable {
   mutating func permit(_ app: RegisteredApp, _ context: inout SessionContext) {
     if !app.allows(.audio), waitsForHandshake {
       waitsForHandshake = false
-      // The level stays as the driver has chosen it.
+      // The level stays as the driver chose it.
       service.refuse(reason: service.disallowedReason, costsLevel: false, &context)
     }
     service.permit(app, &context)
   }
 
   /// Data of the service.
-  /// - Returns: nil if it is not to be looked at.
+  /// - Returns: nil if the data is ignored.
   func permission(_ context: inout SessionContext) -> MediaPermission? {
     service.permission(isStarting: waitsForHandshake, &context)
   }
@@ -115,17 +115,17 @@ public struct AudioStreamStatistics: Equatable, Sendable {
   public var bytes: UInt64 = 0
   /// Whole samples.
   public var samples: UInt64 = 0
-  /// The most sound that was there and can't have been played yet.
+  /// The most received sound that can't have been played yet.
   public var longestLead: Duration = .zero
 
-  /// Nothing has come.
+  /// Before any sound.
   public init() {}
 }
 
 /// Checks that sound comes in whole samples, and not much faster than it is played.
 struct AudioStreamChecker: MediaChecker {
   static let service = ServiceType.audio
-  /// What may be sent ahead of its time.
+  /// How far sound may be sent ahead of its time.
   static let toleratedLead = Duration.seconds(1)
 
   private(set) var statistics = AudioStreamStatistics()
@@ -135,7 +135,7 @@ struct AudioStreamChecker: MediaChecker {
   private var isLeadReported = false
   private var backlog: Backlog?
 
-  /// What piled up while nothing was read.
+  /// The backlog from a time in which nothing was read.
   private struct Backlog {
     /// Since when it may have been sent.
     var start: Duration
@@ -164,7 +164,7 @@ struct AudioStreamChecker: MediaChecker {
   }
 
   /// Counts a message.
-  /// - Returns: what is wrong with it.
+  /// - Returns: its faults.
   mutating func accept(byteCount: Int, now: Duration) -> [AudioStreamViolation] {
     let samples = format.sampleCount(ofByteCount: byteCount)
     statistics.messages &+= 1
@@ -178,7 +178,7 @@ struct AudioStreamChecker: MediaChecker {
     return violations
   }
 
-  /// The sound that is left to be played, if there is too much for the first time.
+  /// The sound that is still to be played, if that is too much for the first time.
   private mutating func lead(with samples: Int, now: Duration) -> Duration? {
     if let end = backlog?.end, end <= now { backlog = nil }
     let sentAt = backlog?.start ?? now

@@ -1,14 +1,14 @@
 import SDLMessages
 import SDLWire
 
-/// What is checked of the data of a service that carries media.
+/// The check of a media service's data.
 protocol MediaChecker: Sendable {
   static var service: ServiceType { get }
 
   /// Before the first start of the service.
   init()
 
-  /// Nothing was read for this time, in which the app may have gone on sending.
+  /// Nothing was read for this time, in which the app may have continued sending.
   mutating func expectBacklog(of time: Duration, now: Duration)
 
   /// The report of the service's end.
@@ -23,10 +23,10 @@ enum MediaPermission: Sendable {
   case forbidden(since: Duration)
 }
 
-/// The state of a service that carries media, as SDL Core keeps it for video and audio alike.
+/// The state of a media service, as SDL Core keeps it for video and audio.
 struct MediaService<Checker: MediaChecker>: Sendable {
   private enum State: Sendable {
-    /// With the time at which it ended, if it ever ran, and whether the app knew of that then.
+    /// With the time when it ended, if it ever ran, and whether the app knew that then.
     case closed(endedAt: Duration?, isKnown: Bool = true)
     /// StartService came before the registration: never answered, yet SDL Core keeps the entry.
     case unanswered
@@ -39,7 +39,7 @@ struct MediaService<Checker: MediaChecker>: Sendable {
 
   var checker = Checker()
   private var state = State.closed(endedAt: nil)
-  /// Of the service that runs, is ending, or waits for its answer; otherwise of the last one.
+  /// The transport of the service that runs, is ending, or waits for its answer; otherwise of the last one.
   private(set) var transport = TransportRole.primary
   /// Whether the last start got no answer. An app may then end a service that was never started.
   var isStartLost = false
@@ -64,10 +64,10 @@ struct MediaService<Checker: MediaChecker>: Sendable {
 
   /// Takes a start, or refuses it.
   /// - Parameters:
-  ///   - isTransportAllowed: by the lists of the session's acknowledgement.
+  ///   - isTransportAllowed: by the transport lists of the session's acknowledgement.
   ///   - isStarting: whether another start waits for its answer.
-  ///   - reason: a further one to refuse it; nil without.
-  /// - Returns: whether the start is carried out, unless the head unit's own software refuses it.
+  ///   - reason: a further reason to refuse it; nil for none.
+  /// - Returns: whether the start is carried out, unless the HMI refuses it.
   mutating func accepts(
     on transport: TransportRole, isTransportAllowed: Bool, _ app: RegisteredApp, isStarting: Bool = false,
     unless reason: String? = nil, _ context: inout SessionContext
@@ -99,7 +99,7 @@ struct MediaService<Checker: MediaChecker>: Sendable {
     return app.allows(type) ? nil : disallowedReason
   }
 
-  /// - Parameter transport: of the request; nil for that of the service.
+  /// - Parameter transport: of the request; nil for the service's transport.
   /// - Parameter costsLevel: whether the app may lose its HMI level. SDL Core asks the HMI otherwise.
   mutating func refuse(
     _ parameters: [String] = [], reason: String?, on transport: TransportRole? = nil, costsLevel: Bool = true,
@@ -139,12 +139,12 @@ struct MediaService<Checker: MediaChecker>: Sendable {
   }
 
   /// Data of the service.
-  /// - Returns: nil if it is not to be looked at.
+  /// - Returns: nil if the data is ignored.
   func permission(isStarting: Bool = false, _ context: inout SessionContext) -> MediaPermission? {
     switch state {
     case .open(let permission): return permission
     case .ending(let since):
-      // What was on the way when EndService was sent is no violation.
+      // Data that was on the way when EndService was sent is no violation.
       let time = context.now - since
       if time > CoreLimits.stopStreaming { refuse(.dataAfterEndService(type, after: time), &context) }
     case .closed(let endedAt?, let isKnown):
@@ -162,7 +162,7 @@ struct MediaService<Checker: MediaChecker>: Sendable {
     return nil
   }
 
-  /// A message of the service has been checked. One that the app must know to be forbidden ends the service.
+  /// A message of the service has been checked. If the app must know that it is forbidden, the service ends.
   /// - Returns: whether it is shown, or heard.
   mutating func shows(_ permission: MediaPermission, _ context: inout SessionContext) -> Bool {
     switch permission {
@@ -182,9 +182,9 @@ struct MediaService<Checker: MediaChecker>: Sendable {
     if context.configuration.isStrict { context.demand(.unregister(.protocolViolation)) }
   }
 
-  /// Reports what comes on another connection than that of the service: its data, of which only the first frame is
-  /// reported, and its end.
-  /// - Returns: whether the frame is to be ignored.
+  /// Reports frames on another connection than the service's: its data, of which only the first frame is reported, and
+  /// its end.
+  /// - Returns: whether to ignore the frame.
   mutating func isMisplaced(_ header: FrameHeader, on transport: TransportRole, _ context: inout SessionContext) -> Bool
   {
     guard transport != self.transport, isOpen else { return false }
@@ -200,7 +200,7 @@ struct MediaService<Checker: MediaChecker>: Sendable {
     return true
   }
 
-  /// Nothing was read for this time: as if what has ended, or was forbidden, had been so later.
+  /// Nothing was read for this time: ends and prohibitions count from a later time.
   mutating func noteTimeWithoutReading(_ time: Duration, now: Duration) {
     checker.expectBacklog(of: time, now: now)
     // It may have happened in that time.
@@ -216,8 +216,8 @@ struct MediaService<Checker: MediaChecker>: Sendable {
 
   // MARK: The end
 
-  /// EndService from the app. The service ends whatever the answer is: a NAK means "not running", and without an answer
-  /// the app can only assume the end.
+  /// EndService from the app. The service ends with any answer: a NAK means "not running", and without an answer the
+  /// app can only assume the end.
   /// - Returns: whether there was a service, or a start of it.
   @discardableResult
   mutating func answerEnd(
@@ -238,7 +238,7 @@ struct MediaService<Checker: MediaChecker>: Sendable {
     return true
   }
 
-  /// Whether what comes now may have been sent before the app knew that the service has ended.
+  /// Whether data that comes now may have been sent before the app knew that the service had ended.
   private func mayHaveCrossedTheEnd(at now: Duration) -> Bool {
     if case .closed(let endedAt?, isKnown: false) = state { now - endedAt <= CoreLimits.stopStreaming } else { false }
   }
@@ -266,7 +266,7 @@ struct MediaService<Checker: MediaChecker>: Sendable {
 
   /// A new start without the acknowledgement of the head unit's own EndService. SDL's libraries for apps never
   /// acknowledge; a strict SDL Core then refuses every start.
-  /// - Returns: whether the former service is to be closed.
+  /// - Returns: whether to close the former service.
   private func forgivesMissingAcknowledgement(_ context: inout SessionContext) -> Bool {
     guard let endingSince, !context.configuration.isStrict else { return false }
     let time = context.now - endingSince
@@ -301,7 +301,7 @@ struct MediaService<Checker: MediaChecker>: Sendable {
     transport = .primary
   }
 
-  /// The transport is gone: no service of before counts.
+  /// The transport is gone, and with it all services.
   mutating func reset() {
     state = .closed(endedAt: nil)
   }

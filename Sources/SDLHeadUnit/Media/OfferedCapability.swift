@@ -1,18 +1,17 @@
 import SDLMessages
 import SDLWire
 
-/// The video capability that the app knows, or is to be told.
+/// The video capability that the app knows, or has yet to get.
 ///
-/// GetSystemCapability keeps returning the configured one, as SDL Core's does; an app that has subscribed gets the
-/// changes.
+/// GetSystemCapability keeps returning the configured one, as in SDL Core; an app that has subscribed gets the changes.
 struct OfferedCapability: Sendable {
-  /// More updates than these are not on the way at the same time.
+  /// The most updates that are on the way at the same time.
   private static let formerCount = 8
 
   private let configuration: HeadUnitConfiguration
   /// The configured capability with the updates that were sent to the app.
   private var present: VideoStreamingCapability?
-  /// What it was before the last updates: what the app says may have crossed them.
+  /// The capabilities before the last updates, which the app's messages may have crossed.
   private var former: [VideoStreamingCapability] = []
   /// The window has been resized: no other size is offered any more.
   private var isResized = false
@@ -22,7 +21,7 @@ struct OfferedCapability: Sendable {
   /// Updates, merged, that are sent once the app has subscribed.
   private var deferredUpdate: VideoStreamingCapability?
 
-  /// What an app is offered that has just registered.
+  /// The offer to an app that has just registered.
   init(_ configuration: HeadUnitConfiguration) {
     self.configuration = configuration
     present = configuration.videoCapability
@@ -50,11 +49,11 @@ struct OfferedCapability: Sendable {
     if let subscribe = parameters.subscribe { isSubscribed = subscribe }
     context.respond(to: request, with: SystemCapability(type: .videoStreaming, videoStreaming: configured).json)
     isKnown = true
-    // An app that subscribes late has to be sent what has changed before.
+    // An app that subscribes late still has to get earlier changes.
     if isSubscribed, let update = deferredUpdate.take() { send(update, &context) }
   }
 
-  /// Of anything but video. It never changes, so that a subscription has no effect.
+  /// Answers for capabilities other than video. They never change, so a subscription has no effect.
   private func answer(_ name: String, _ request: RPCMessage, _ app: RegisteredApp, _ context: inout SessionContext) {
     if name == "REMOTE_CONTROL" {
       let mayControl = app.types.contains(.remoteControl)
@@ -66,7 +65,7 @@ struct OfferedCapability: Sendable {
     context.respond(to: request, with: answer)
   }
 
-  /// Tells the app of a change once it has subscribed. Absent members are unchanged.
+  /// Sends a change to the app once it has subscribed. Absent members are unchanged.
   mutating func update(_ update: VideoStreamingCapability, _ context: inout SessionContext) {
     context.demand(.capabilityAnnounced)
     guard isSubscribed else {
@@ -95,7 +94,7 @@ struct OfferedCapability: Sendable {
 
   // MARK: From the app
 
-  /// SendHapticData of an app that may send it.
+  /// SendHapticData of an app with permission.
   func check(_ request: RPCMessage, _ context: inout SessionContext) {
     guard let data = SendHapticData(validating: request.parameters) else {
       return context.respond(to: request, success: false, .invalidData)
@@ -108,7 +107,7 @@ struct OfferedCapability: Sendable {
   /// The rules for the present display.
   private var hapticRules: HapticRules { HapticRules(capability: window ?? present, screen: configuration.screen) }
 
-  /// The present capability without additional ones, once the app has been told of a resize; nil before.
+  /// The present capability without additional ones, once a resize was sent to the app; nil before.
   private var window: VideoStreamingCapability? {
     guard isResized, deferredUpdate?.preferredResolution == nil, var window = present else { return nil }
     window.additionalCapabilities = nil
@@ -129,15 +128,15 @@ struct OfferedCapability: Sendable {
 
   // MARK: For starts of video
 
-  /// Sizes of the present capability, and of the configured one; before them that of the screen for an app that has
-  /// received neither. Once the app has been told of a resize, only that of the window.
+  /// Sizes of the present capability, and of the configured one; before them that of the screen, for an app that has
+  /// received neither. Once a resize was sent to the app, only that of the window.
   var sizes: VideoSizeRules {
     let sent = [present, configuration.videoCapability]
     let capabilities = isKnown ? sent : [configuration.screenCapability] + sent
     return VideoSizeRules(screen: configuration.screen, capabilities: window.map { [$0] } ?? capabilities)
   }
 
-  /// The announced rates: the highest of the entries that pictures of this size may be for.
+  /// The announced rates: the highest of the entries that pictures of this size can belong to.
   func limits(for size: ImageResolution) -> VideoStreamLimits {
     guard let present else { return VideoStreamLimits() }
     let entries = sizes.entries(of: present, covering: size)
@@ -166,7 +165,7 @@ struct HapticRules {
   func faults(of rectangles: [HapticRectangle]) -> [HapticFault] {
     let entries = capability.map { [$0] + ($0.additionalCapabilities ?? []) } ?? []
     let isSupported = entries.contains { $0.hapticSpatialDataSupported ?? false }
-    // Each side by itself, because it is not known here which of the sizes the app streams for.
+    // Each side by itself, because it is not known here for which of the sizes the app streams.
     let sizes = entries.compactMap(\.preferredResolution)
     let display = ImageResolution(
       sizes.map(\.width).max() ?? screen.width, sizes.map(\.height).max() ?? screen.height)

@@ -1,9 +1,9 @@
 import SDLMessages
 import SDLWire
 
-/// The services of a session that carry media. Inputs find theirs here.
+/// The media services of a session. Routes inputs to them.
 struct SessionMedia: Sendable {
-  /// For what concerns one alone.
+  /// For operations on one service.
   var video = VideoService()
   var audio = AudioService()
 
@@ -11,15 +11,15 @@ struct SessionMedia: Sendable {
     service == .audio ? audio.service.isOpen : video.service.isOpen
   }
 
-  /// Whether a service is open that goes on when a start of `refused` is refused: the other one, or the video that runs
-  /// already.
+  /// Whether a service is open that continues when a start of `refused` is refused: the other one, or the video that
+  /// runs already.
   func isStreaming(besides refused: ServiceType) -> Bool {
     audio.service.isOpen || refused == .audio && video.service.isOpen
   }
 
   // MARK: The start
 
-  /// - Parameter isTransportAllowed: by the lists of the session's acknowledgement.
+  /// - Parameter isTransportAllowed: by the transport lists of the session's acknowledgement.
   mutating func start(
     _ frame: Frame, on transport: TransportRole, isTransportAllowed: Bool, _ app: RegisteredApp?,
     _ capability: OfferedCapability, _ security: inout SessionSecurity, _ context: inout SessionContext
@@ -44,7 +44,7 @@ struct SessionMedia: Sendable {
   }
 
   /// Data of a service.
-  /// - Returns: nil if it is not to be looked at.
+  /// - Returns: nil if the data is ignored.
   mutating func permission(of service: ServiceType, _ context: inout SessionContext) -> MediaPermission? {
     service == .audio ? audio.permission(&context) : video.permission(&context)
   }
@@ -58,7 +58,7 @@ struct SessionMedia: Sendable {
     }
   }
 
-  /// The handshake is over for which the start of `service` has waited.
+  /// The handshake for which the start of `service` has waited is over.
   /// - Parameter failure: why it has failed.
   mutating func handshakeEnded(
     of service: ServiceType, _ failure: String?, _ app: RegisteredApp?, _ capability: OfferedCapability,
@@ -68,8 +68,8 @@ struct SessionMedia: Sendable {
     audio.handshakeEnded(failure, &context)
   }
 
-  /// Reports what comes on another connection than that of its service.
-  /// - Returns: whether the frame is to be ignored.
+  /// Reports frames on another connection than their service's.
+  /// - Returns: whether to ignore the frame.
   mutating func isMisplaced(_ header: FrameHeader, on transport: TransportRole, _ context: inout SessionContext) -> Bool
   {
     header.service == .audio
@@ -83,7 +83,7 @@ struct SessionMedia: Sendable {
     video.service.noteTimeWithoutReading(time, now: now)
   }
 
-  /// Carries out what is due.
+  /// Handles deadlines that have passed.
   mutating func fire(
     _ purpose: TimerTable.Purpose, _ app: RegisteredApp?, _ capability: OfferedCapability,
     _ context: inout SessionContext
@@ -136,13 +136,13 @@ struct SessionMedia: Sendable {
     video.close(reason, &context)
   }
 
-  /// The transport is gone: no service of before counts.
+  /// The transport is gone, and with it all services.
   mutating func reset() {
     audio.service.reset()
     video.service.reset()
   }
 
-  /// The secondary transport is gone, and what ran there.
+  /// The secondary transport is gone, with its services.
   mutating func secondaryLost(_ context: inout SessionContext) {
     audio.secondaryLost(&context)
     video.secondaryLost(&context)

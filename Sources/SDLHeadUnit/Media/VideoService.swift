@@ -6,7 +6,7 @@ struct VideoService: Sendable {
   /// A start whose answer is still to come.
   private struct Start: Sendable {
     let request: VideoServiceParameters
-    /// Whether the acknowledgement is to be encrypted.
+    /// Whether to encrypt the acknowledgement.
     var isEncrypted = false
     /// When the request was ready to be answered; nil while it waits for a TLS handshake.
     var readyTime: Duration?
@@ -35,7 +35,7 @@ struct VideoService: Sendable {
 
   // MARK: The start
 
-  /// - Parameter isTransportAllowed: by the lists of the session's acknowledgement.
+  /// - Parameter isTransportAllowed: by the transport lists of the session's acknowledgement.
   mutating func start(
     _ frame: Frame, on transport: TransportRole, isTransportAllowed: Bool, _ app: RegisteredApp?,
     _ capability: OfferedCapability, _ security: inout SessionSecurity, _ context: inout SessionContext
@@ -63,7 +63,7 @@ struct VideoService: Sendable {
     }
   }
 
-  /// The handshake is over for which the start has waited.
+  /// The handshake for which the start has waited is over.
   /// - Parameter failure: why it has failed.
   mutating func handshakeEnded(
     _ failure: String?, _ app: RegisteredApp?, _ capability: OfferedCapability, _ context: inout SessionContext
@@ -73,13 +73,13 @@ struct VideoService: Sendable {
     startReady(isEncrypted: failure == nil && context.behaviour.handshake != .clear, app, capability, &context)
   }
 
-  /// Goes on with a start that needs no handshake, or has had it.
+  /// Continues with a start that needs no handshake, or has completed it.
   private mutating func startReady(
     isEncrypted: Bool, _ app: RegisteredApp, _ capability: OfferedCapability, _ context: inout SessionContext
   ) {
     start?.isEncrypted = isEncrypted
     start?.readyTime = context.now
-    // Without parameters SDL Core need not ask the head unit's own software.
+    // Without parameters SDL Core need not ask the HMI.
     let time = start?.request == VideoServiceParameters() ? nil : context.configuration.videoStartTime
     guard let delay = context.behaviour.videoStartDelay ?? time else { return answer(app, capability, &context) }
     context.timers.arm(.videoStart, at: context.now + delay)
@@ -169,14 +169,14 @@ struct VideoService: Sendable {
   mutating func permit(_ app: RegisteredApp, _ context: inout SessionContext) {
     if !app.allows(.video), start != nil {
       cancelStart(&context)
-      // The level stays as the driver has chosen it.
+      // The level stays as the driver chose it.
       service.refuse(reason: service.disallowedReason, costsLevel: false, &context)
     }
     service.permit(app, &context)
   }
 
   /// Data of the service.
-  /// - Returns: nil if it is not to be looked at.
+  /// - Returns: nil if the data is ignored.
   func permission(_ context: inout SessionContext) -> MediaPermission? {
     service.permission(isStarting: start != nil, &context)
   }

@@ -1,7 +1,7 @@
 import SDLMessages
 import SDLWire
 
-/// Which formats a StartService(video) may ask for.
+/// The formats that a StartService(video) may request.
 enum VideoFormatRules {
   private static let knownProtocols: Set = ["RAW", "RTP", "RTSP", "RTMP", "WEBM"]
   private static let knownCodecs: Set = ["H264", "H265", "Theora", "VP8", "VP9"]
@@ -31,7 +31,7 @@ enum VideoFormatRules {
   }
 }
 
-/// Which sizes a StartService(video) may ask for.
+/// The sizes that a StartService(video) may request.
 struct VideoSizeRules {
   let screen: ImageResolution
   /// Nil where the head unit has no capability.
@@ -60,7 +60,7 @@ struct VideoSizeRules {
     return (request.height == nil ? [] : ["height"]) + (request.width == nil ? [] : ["width"])
   }
 
-  /// The entries of `capability` that pictures of `size` may be for.
+  /// The entries of `capability` that pictures of `size` can belong to.
   func entries(of capability: VideoStreamingCapability, covering size: ImageResolution) -> [VideoStreamingCapability] {
     ([capability] + (capability.additionalCapabilities ?? [])).filter { entry in
       guard let resolution = entry.preferredResolution else { return false }
@@ -69,7 +69,7 @@ struct VideoSizeRules {
     }
   }
 
-  /// The display that pictures of `size` fill: the first that they may be for, or the screen.
+  /// The display that pictures of `size` fill: the first that they can belong to, or the screen.
   func display(of size: ImageResolution) -> ImageResolution {
     for capability in capabilities.compactMap(\.self) {
       if let display = entries(of: capability, covering: size).first?.preferredResolution { return display }

@@ -1,11 +1,11 @@
 import SDLMessages
 
-/// What tells the apps of a phone apart.
+/// The identity of an app among those of a phone.
 public struct AppIdentity: Equatable, Sendable {
   /// The full id, if the app gives one.
   public var id: String
   public var name: String
-  /// Further names, by which the driver calls it (`vrSynonyms`).
+  /// Further names by which the driver can call it (`vrSynonyms`).
   public var spokenNames: [String]
 
   /// Creates an identity.
@@ -20,13 +20,12 @@ public struct AppIdentity: Equatable, Sendable {
     self.init(id: request.fullAppID ?? request.appID, name: request.appName, spokenNames: spokenNames)
   }
 
-  /// The words by which the driver calls an app; nil if the request names none.
+  /// The words by which the driver can call an app; nil if the request has none.
   static func spokenNames(in parameters: JSONObject) -> [String]? {
     parameters["vrSynonyms"].map { ($0.array ?? []).compactMap(\.string) }
   }
 
-  /// Why SDL Core does not register an app beside others of the same phone; nil if it does. Capital and small letters
-  /// are the same to it.
+  /// Why SDL Core does not register an app beside others of the same phone; nil if it does. It ignores case.
   func conflict(with others: [AppIdentity]) -> ResultCode? {
     if others.contains(where: { $0.id.lowercased() == id.lowercased() }) { return .applicationRegisteredAlready }
     let isNameTaken = others.contains { other in
@@ -38,14 +37,14 @@ public struct AppIdentity: Equatable, Sendable {
   }
 }
 
-/// What SDL Core keeps of an app whose connection has broken. If the app names the hash in its next registration, it
-/// goes on with this; the icon stays in any case.
+/// The state that SDL Core keeps for an app whose connection has broken. If the app names the hash in its next
+/// registration, it is restored; the icon stays in any case.
 public struct SavedApp: Sendable {
   public let id: String
-  /// Nil if there is nothing but the icon.
+  /// Nil if there is only the icon.
   let hash: String?
   let hasIcon: Bool
-  /// The driver's choice.
+  /// The level that the driver chose.
   let status: HMIStatus
   let menu: AppMenu
   let subscribedButtons: Set<String>

@@ -1,7 +1,7 @@
 import SDLMessages
 import SDLWire
 
-/// A registered app: its HMI status, what it shows besides video, and what the driver does with that.
+/// A registered app: its HMI status, its templates and overlays, and the driver's input to them.
 struct RegisteredApp: Sendable {
   private static let anyButNone: [HMILevel] = [.full, .limited, .background]
 
@@ -14,9 +14,9 @@ struct RegisteredApp: Sendable {
   private(set) var status = HMIStatus(level: HMILevel.none, videoStreamingState: .notStreamable)
   /// The driver's choice, before events restrict it.
   private var chosenStatus = HMIStatus(level: HMILevel.none, videoStreamingState: .notStreamable)
-  /// What the app had before its connection broke, until it is opened.
+  /// The status before the app's connection broke, until it is opened.
   private var formerStatus: HMIStatus?
-  /// When the level became NONE; nil if it was that from the start, or is another one.
+  /// When the level became NONE; nil if it was NONE from the start, or is another one.
   private var closedAt: Duration?
   private var templates: AppTemplates
   private var interactions = AppInteractions()
@@ -46,10 +46,10 @@ struct RegisteredApp: Sendable {
     service == .audio ? status.allowsAudio(isMedia: isMedia) && status.isAudible : status.allowsVideo
   }
 
-  /// What is to be kept of the app; nil if it has nothing to lose.
+  /// The state of the app to keep after a broken connection; nil if there is none.
   var saved: SavedApp? { templates.saved(id: identity.id, status: chosenStatus) }
 
-  /// Goes on with what was kept. SDL Core restores FULL and LIMITED, also if nothing else opens the app.
+  /// Restores the kept state. SDL Core restores FULL and LIMITED even if nothing else opens the app.
   mutating func resume(_ saved: SavedApp, _ context: inout SessionContext) {
     templates.resume(saved, &context)
     guard saved.status.allowsScreen, chosenStatus.level == HMILevel.none else { return }
@@ -126,7 +126,7 @@ struct RegisteredApp: Sendable {
     self.status = status
   }
 
-  /// Sends the status if anything of it has changed: an event, or what is in front of the screen.
+  /// Sends the status if it has changed, by an event or an overlay.
   mutating func sendChangedStatus(_ context: inout SessionContext) {
     if restrictedStatus(context) != status { apply(chosenStatus, &context) }
   }
@@ -137,13 +137,13 @@ struct RegisteredApp: Sendable {
 
   // MARK: Requests
 
-  /// What a response warns of, although the request is carried out.
+  /// The warning in the response to a request that is carried out.
   func warning(of parameters: JSONObject) -> String? {
     MissingImages.warning(of: parameters, files: templates.files)
   }
 
-  /// Answers a request that concerns neither the registration nor streams.
-  /// - Parameter others: the apps of the same phone; nil if their names are not looked at.
+  /// Answers a request about neither the registration nor streams.
+  /// - Parameter others: the apps of the same phone; nil if their names are not checked.
   mutating func answer(_ request: RPCMessage, others: [AppIdentity]?, _ context: inout SessionContext) {
     let function = request.function
     guard function.isKnownRequest, rpcVersion >= function.introduction else {
@@ -182,7 +182,7 @@ struct RegisteredApp: Sendable {
     }
   }
 
-  /// Whether a notification of the app is one for its level. What crosses the loss of the level is no fault.
+  /// Whether a notification of the app is allowed at its level. One that crosses the loss of the level is no fault.
   func mayNotify(_ context: SessionContext) -> Bool {
     status.level != HMILevel.none || closedAt.map { context.now - $0 <= CoreLimits.stopStreaming } ?? false
   }
@@ -192,7 +192,7 @@ struct RegisteredApp: Sendable {
     if !texts.isEmpty { context.report(.textShown(request.function, texts)) }
   }
 
-  /// The car measures something new, of which the app is told if it may be, and has asked for it.
+  /// The car has new readings, which are sent to the app if it may get them and has subscribed.
   func tell(_ reading: VehicleReading, _ context: inout SessionContext) {
     if isAllowed(.onVehicleData, context) { vehicle.tell(reading, &context) }
   }
@@ -201,7 +201,7 @@ struct RegisteredApp: Sendable {
     context.configuration.policy.allows(function, at: status.level)
   }
 
-  /// Other languages than the head unit's own are taken: nothing is shown or said in them.
+  /// Other languages than the head unit's own are accepted: nothing is shown or spoken in them.
   private mutating func changeRegistration(
     _ request: RPCMessage, _ others: [AppIdentity]?, _ context: inout SessionContext
   ) {
@@ -217,9 +217,9 @@ struct RegisteredApp: Sendable {
     context.report(.nameChanged(changed.name))
   }
 
-  // MARK: What takes its time
+  // MARK: Overlays and speech, which take time
 
-  /// The time of what is shown is over.
+  /// The time of an overlay is over.
   mutating func interactionDue(_ layer: AppInteraction.Layer, _ context: inout SessionContext) {
     endInteraction(layer, nil, &context)
   }
@@ -232,7 +232,7 @@ struct RegisteredApp: Sendable {
     speech.recordingDue(&context)
   }
 
-  /// Answers the request, and then tells the app that its screen is free.
+  /// Answers the request, and then reports to the app that its screen is free.
   /// - Parameter code: nil if the time is over.
   private mutating func endInteraction(
     _ layer: AppInteraction.Layer, _ code: ResultCode?, with members: JSONObject = [:], _ context: inout SessionContext
@@ -242,8 +242,8 @@ struct RegisteredApp: Sendable {
 
   // MARK: The driver
 
-  /// The driver uses a button, a menu or a choice. As with SDL Core, only what the app has asked for reaches it; an
-  /// input that it has not asked for is reported, with the reason.
+  /// The driver uses a button, a menu or a choice. As with SDL Core, only inputs that the app has subscribed to or
+  /// offered reach it; others are reported, with the reason.
   mutating func take(_ input: DriverInput, _ context: inout SessionContext) {
     do throws(DriverInputFault) {
       switch input {
@@ -278,7 +278,7 @@ struct RegisteredApp: Sendable {
     context.report(.driverInput(.button(name, press)))
   }
 
-  /// The driver lets go of a button; an app that may not have it any more does not hear of that.
+  /// The driver releases a button; an app that may not have it any more is not notified.
   private mutating func release(_ name: String, _ context: inout SessionContext) {
     guard let isLong = buttons.release(name, now: context.now), templates.subscribedButtons.contains(name),
       status.level.map(Self.levels(of: name).contains) == true
@@ -287,10 +287,10 @@ struct RegisteredApp: Sendable {
     context.report(.driverInput(.button(name, .up)))
   }
 
-  /// SDL Core looks for an app at FULL for OK, and at FULL or LIMITED for the others.
+  /// SDL Core sends OK to an app at FULL, and the others at FULL or LIMITED.
   private static func levels(of button: String) -> [HMILevel] { button == "OK" ? [.full] : [.full, .limited] }
 
-  /// The driver lets go of buttons.
+  /// The driver releases buttons.
   mutating func buttonDue(_ context: inout SessionContext) {
     for name in buttons.released(at: context.now) { release(name, &context) }
     armButtonTimer(&context)
@@ -331,7 +331,7 @@ struct RegisteredApp: Sendable {
         available: templates.menu.commands.sorted { $0.key < $1.key }.map { Self.label($0.key, $0.value.name) })
     }
     try check(command.isSpoken ? Self.anyButNone : [.full])
-    // The app learns that the menu was in front of its screen, and that it has gone.
+    // The app is notified that the menu was in front of its screen, and that it has gone.
     sendContext(command.isSpoken ? .voiceSession : .menu, &context)
     context.notify(.onCommand, ["cmdID": .integer(id), "triggerSource": Self.triggerSource(command.isSpoken)])
     sendContext(status.systemContext, &context)
@@ -354,7 +354,7 @@ struct RegisteredApp: Sendable {
     guard let level = status.level, levels.contains(level) else { throw .level(status.level, allowed: levels) }
   }
 
-  /// Down, up, and the press that they make.
+  /// The notifications for down, up, and the press.
   private func sendPress(_ button: JSONObject, _ context: inout SessionContext) {
     sendDown(button, &context)
     sendUp(button, isLong: false, &context)
@@ -405,7 +405,7 @@ struct RegisteredApp: Sendable {
 }
 
 extension HMIStatus {
-  /// Whether something else is in front of the screen, and the rest is the same.
+  /// Whether only the system context differs.
   fileprivate func differsOnlyInContext(from other: HMIStatus) -> Bool {
     var same = other
     same.systemContext = systemContext

@@ -1,10 +1,10 @@
 import SDLMessages
 import SDLWire
 
-/// The app of a session, from its registration to its end: takes its RPCs, and answers those that concern no other
+/// The app of a session, from its registration to its end: takes its RPCs, and answers those that belong to no other
 /// part.
 struct Registration: Sendable {
-  /// What becomes of a RegisterAppInterface.
+  /// The outcome of a RegisterAppInterface.
   private enum Decision {
     case accepted(RegisteredApp, ResultCode, resuming: SavedApp?)
     case refused(ResultCode)
@@ -47,7 +47,7 @@ struct Registration: Sendable {
     forgetUpdates()
   }
 
-  /// Does what is due.
+  /// Handles deadlines that have passed.
   mutating func fire(_ purpose: TimerTable.Purpose, _ context: inout SessionContext) {
     switch purpose {
     case .activation: app?.openAutomatically(&context)
@@ -110,7 +110,7 @@ struct Registration: Sendable {
     guard app != nil || isRegistration else {
       return context.respond(to: received, success: false, .applicationNotRegistered)
     }
-    // The request as SDL Core understands it, with a warning of what it has left out.
+    // The request as SDL Core understands it, with a warning that lists omitted values.
     guard let (request, warning) = RequestSchemas.checked(received) else { return refuseInvalid(received, &context) }
     context.requestWarning = warning ?? app?.warning(of: request.parameters)
     defer { context.requestWarning = nil }
@@ -166,7 +166,7 @@ struct Registration: Sendable {
     }
   }
 
-  /// SDL Core ends the session after a failed registration, unless another one stands in its way.
+  /// SDL Core ends the session after a failed registration, unless the reason is another registration.
   private func refuse(_ request: RPCMessage, _ code: ResultCode, _ context: inout SessionContext) {
     context.respond(to: request, success: false, code)
     let identity = AppIdentity(RegisterAppInterface(json: request.parameters))
@@ -174,7 +174,7 @@ struct Registration: Sendable {
     if app == nil, code != .applicationRegisteredAlready { context.demand(.endSession) }
   }
 
-  /// What follows a registration.
+  /// The messages after a registration.
   private mutating func sendNotifications(_ context: inout SessionContext) {
     let behaviour = context.behaviour
     app?.apply(HMIStatus(level: HMILevel.none, videoStreamingState: .notStreamable), &context)
@@ -226,7 +226,7 @@ struct Registration: Sendable {
       bulk: [UInt8](repeating: UInt8(ascii: "p"), count: size))
   }
 
-  /// The apps whose names are taken; nil if the head unit does not look at names.
+  /// The apps whose names are taken; nil if the head unit does not check names.
   private var takenIdentities: [AppIdentity]? { configuration.refusesTakenNames ? others : nil }
 
   /// A request of an app that is not registered yet.
@@ -253,7 +253,7 @@ struct Registration: Sendable {
     return .accepted(app, code, resuming: saved)
   }
 
-  /// SDL Core tells one fault alone, in this order.
+  /// SDL Core reports one fault only, in this order.
   private static func result(of parameters: JSONObject, isResumed: Bool, _ context: SessionContext) -> ResultCode {
     let languages = ["languageDesired", "hmiDisplayLanguageDesired"].map { parameters[$0]?.string }
     if languages.contains(where: { $0 != context.configuration.language }) { return .wrongLanguage }
@@ -261,7 +261,7 @@ struct Registration: Sendable {
     return isResumed ? .success : .resumeFailed
   }
 
-  /// What the app goes on with, if it names the right hash.
+  /// The state to restore, if the app names the right hash.
   private func savedApp(of identity: AppIdentity, hash: String?) -> SavedApp? {
     guard let hash else { return nil }
     return saved.first { $0.id.lowercased() == identity.id.lowercased() && $0.hash == hash }

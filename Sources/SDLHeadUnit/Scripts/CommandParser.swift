@@ -291,7 +291,7 @@ enum CommandParser {
     }
   }
 
-  /// What is wrong with a command of the right form; nil for others.
+  /// The fault of a command in the right form; nil if there is none.
   static func fault(_ name: String, _ arguments: [String]) -> String? {
     if name == "vehicle", arguments.count == 2 { return fault(ofReading: arguments[0], arguments[1]) }
     guard name == "press", (1...2).contains(arguments.count), arguments[0] != "soft-button",

@@ -13,14 +13,14 @@ public enum HeadUnitCommand: Equatable, Sendable {
   /// limit.
   case frameRate(Int)
   case maximumBitrate(Int)
-  /// A partial capability for the app on the screen; what is absent is unchanged.
+  /// A partial capability for the app on the screen; absent members are unchanged.
   case update(VideoStreamingCapability)
   case driverDistraction(OnDriverDistraction)
-  /// What the car measures from now on, for all apps, also those that connect later.
+  /// The car's readings from now on, for all apps, also those that connect later.
   case vehicle(VehicleReading)
   /// Asks all apps to fetch the head unit's policy from this URL.
   case policyUpdate(String)
-  /// Brings the app of this session to the screen; nil for the one that was there last.
+  /// Brings the app of this session to the screen; nil for the one that was on it last.
   case activate(UInt8?)
   /// OnTouchEvent to the app on the screen. The time stamps are filled in when it is sent.
   case touch(OnTouchEvent)
@@ -36,8 +36,8 @@ public enum HeadUnitCommand: Equatable, Sendable {
   case cut
   /// Closes the secondary transport of the app on the screen.
   case cutSecondary
-  /// Offers a secondary transport that the head unit itself serves, at this port; 0 takes any other that is free, nil
-  /// the one that it has.
+  /// Offers a secondary transport that the head unit itself serves, at this port; 0 takes another free port, nil the
+  /// present one.
   case serveSecondaryTransport(port: UInt16?)
   /// Ends the registration of the app on the screen.
   case unregister(UnregisteredReason)
@@ -45,13 +45,13 @@ public enum HeadUnitCommand: Equatable, Sendable {
   case ignitionOff
   /// StartServiceNAK for the next video start of the app on the screen, with the rejected keys.
   case refuse([String])
-  /// The answer to the next video start of the app on the screen, after those that were set before.
+  /// The answer to the next video start of the app on the screen, after earlier ones of these.
   case answerOnce(HeadUnitBehaviour.VideoStartAnswer)
   /// A change of the behaviour towards all apps, also those that connect later.
   case behave(HeadUnitBehaviour.Change)
   /// No answers to StartService(video) and EndService(video) of any app.
   case silent(Bool)
-  /// Neither reads nor writes for this time, as a head unit that hangs.
+  /// Neither reads nor writes for this time, like a head unit that hangs.
   case stall(Duration)
   /// Closes the port.
   case refuseConnections(Bool)
@@ -59,7 +59,7 @@ public enum HeadUnitCommand: Equatable, Sendable {
 
   /// A line that is no command.
   public struct Malformed: Error, Equatable, CustomStringConvertible {
-    /// What is wrong with it, on one line.
+    /// The error, on one line.
     public var description: String
   }
 }

@@ -1,6 +1,6 @@
 import SDLMessages
 
-/// A parsed behaviour script: what a head unit does by itself, and when.
+/// A parsed behaviour script: the actions of a head unit, and their times.
 ///
 /// UTF-8, one step per line: `WHEN: COMMAND`. What follows a `#` at the beginning of a line or after a space is a
 /// comment; empty lines do nothing. A command is one of ``HeadUnitCommand/usage`` except `help`. When is
@@ -10,9 +10,9 @@ import SDLMessages
 ///
 /// with the events of ``Event``. Steps that are due at the same time are carried out in the order of the lines.
 ///
-/// A command for one app goes to the app that the event is about; if that app has gone by then, the step is skipped. A
-/// step at a time, and one of `disconnected` or `unregistered`, goes to the app on the screen. Without an app it is
-/// skipped as well, except for an answer that is given `once` (``HeadUnitCommand/answerOnce(_:)``,
+/// A command for one app goes to the app of the event; if that app has gone by then, the step is skipped. A step at a
+/// time, and one of `disconnected` or `unregistered`, goes to the app on the screen. Without an app it is skipped as
+/// well, except for an answer that is given `once` (``HeadUnitCommand/answerOnce(_:)``,
 /// ``HeadUnitCommand/refuse(_:)``): it waits for the next app.
 public struct HeadUnitScript: Equatable, Sendable {
   /// An event that steps can wait for.
@@ -27,7 +27,7 @@ public struct HeadUnitScript: Equatable, Sendable {
     case hmiNone = "hmi-none"
     /// The app shows an alert (Alert, SubtleAlert).
     case alert
-    /// The app shows something else in front of its screen (PerformInteraction, ScrollableMessage, Slider).
+    /// The app shows another overlay (PerformInteraction, ScrollableMessage, Slider).
     case interaction
     /// StartService(video) has come; the answer to it comes after the step.
     case startVideo = "start-video"
@@ -35,7 +35,7 @@ public struct HeadUnitScript: Equatable, Sendable {
     case streamStarted = "stream-started"
     /// StartServiceNAK(video).
     case streamRefused = "stream-refused"
-    /// A picture of the stream; counted anew from each `stream-started`.
+    /// A picture of the stream; the count restarts with each `stream-started`.
     case frame
     /// No video has come for SDL Core's VideoDataStoppedTimeout.
     case dataStopped = "data-stopped"
@@ -65,7 +65,7 @@ public struct HeadUnitScript: Equatable, Sendable {
 
   /// When a step is due.
   public enum Trigger: Equatable, Sendable {
-    /// Since the head unit began to listen.
+    /// The time since the head unit began to listen.
     case time(Duration)
     /// `number` counts from 1; nil stands for each.
     case event(Event, number: Int?, delay: Duration)
@@ -80,7 +80,7 @@ public struct HeadUnitScript: Equatable, Sendable {
     /// As written, without the comment.
     public var text: String
 
-    /// Whether its event means that the app has gone or is about to.
+    /// Whether its event means that the app has gone or is about to go.
     public var followsAppsEnd: Bool {
       switch trigger {
       case .event(.disconnected, _, _), .event(.unregistered, _, _): true
@@ -148,15 +148,15 @@ extension HeadUnitScript.Event {
 
 /// The parser of scripts.
 extension HeadUnitScript {
-  /// A script is written by hand; what is longer is something else.
+  /// A script is written by hand; a longer file is something else.
   public static let maximumByteCount = 64 << 10
-  /// More steps are refused.
+  /// The most steps.
   public static let maximumStepCount = 1000
   /// A day, in seconds.
   private static let longestTime = 86_400.0
   private static let highestNumber = 1_000_000
 
-  /// What is wrong with a text, and what would be right.
+  /// The error in a text, and how to correct it.
   public struct Malformed: Error, Equatable, CustomStringConvertible {
     /// From 1 on.
     public var line: Int
@@ -194,7 +194,7 @@ extension HeadUnitScript {
     try self.init(Array(text.utf8))
   }
 
-  /// Without the space around it, too.
+  /// Without the white space around it, too.
   private static func withoutComment(_ text: String) -> String {
     var words: [Substring] = []
     for word in text.split(whereSeparator: \.isWhitespace) {

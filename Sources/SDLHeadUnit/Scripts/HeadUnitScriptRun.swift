@@ -20,10 +20,10 @@ public struct HeadUnitScriptRun: Sendable {
     }
   }
 
-  /// Operations within a ``window``.
+  /// The most operations within a ``window``.
   public static let maximumStepCount = 100
   public static let window = Duration.milliseconds(100)
-  /// Operations in the queue.
+  /// The most operations in the queue.
   public static let maximumWaitingCount = 4000
 
   private enum Dropping {
@@ -37,7 +37,7 @@ public struct HeadUnitScriptRun: Sendable {
   private let events: Set<HeadUnitScript.Event>
   private var counts: [HeadUnitScript.Event: Int] = [:]
   private var frames: [UInt8: FrameCount] = [:]
-  /// Sorted by time; those of one time in the order in which they were added.
+  /// Sorted by time, and for equal times in the order of addition.
   private var waiting: [(time: Duration, operation: Operation)] = []
   private var windowStart: Duration?
   private var countInWindow = 0
@@ -78,7 +78,7 @@ public struct HeadUnitScriptRun: Sendable {
 
   /// Notes an event, which queues the steps that wait for it.
   /// - Parameters:
-  ///   - app: the app that the event is about; nil if it is about none.
+  ///   - app: the app of the event; nil if there is none.
   ///   - pictures: how many the app has sent since it connected. A stream's pictures count from there.
   public mutating func note(_ event: HeadUnitScript.Event, app: UInt8?, pictures: UInt64 = 0, now: Duration) {
     if event == .streamStarted, let app, reacts(to: .frame) {
@@ -120,7 +120,7 @@ public struct HeadUnitScriptRun: Sendable {
     waiting.insert((time, operation), at: index)
   }
 
-  /// Queues the messages of a gesture; none if they don't all fit, so that no finger stays down.
+  /// Queues the messages of a gesture; none if not all fit, so that no finger stays down.
   public mutating func begin(_ gesture: TouchGesture, app: UInt8, now: Duration) {
     let messages = gesture.messages
     guard waiting.count + messages.count <= Self.maximumWaitingCount else { return noteDropping() }

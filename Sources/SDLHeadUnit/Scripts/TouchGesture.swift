@@ -4,7 +4,7 @@ import SDLMessages
 public struct TouchGesture: Equatable, Sendable {
   public var start: OnTouchEvent.Sample
   public var end: OnTouchEvent.Sample
-  /// From putting the finger down to lifting it.
+  /// From touch to release.
   public var duration: Duration
 
   /// Between two messages of a finger that moves, as from a touch screen at 50 Hz.
@@ -13,7 +13,7 @@ public struct TouchGesture: Equatable, Sendable {
   private static let swipeTime = Duration.milliseconds(300)
   private static let longestTime = Duration.seconds(10)
 
-  /// Creates a gesture. ``messages`` clamps coordinates and duration to what a screen can do.
+  /// Creates a gesture. ``messages`` clamps coordinates and duration to those of a screen.
   public init(from start: OnTouchEvent.Sample, to end: OnTouchEvent.Sample, duration: Duration) {
     self.start = start
     self.end = end

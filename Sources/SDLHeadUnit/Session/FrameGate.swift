@@ -1,12 +1,12 @@
 import SDLMessages
 import SDLWire
 
-/// The entrance of a session: which frames are refused before their content is looked at, how fragments become
-/// messages, and when the head unit itself does not read.
+/// The entrance of a session: refuses frames by their headers, assembles messages, and knows when the head unit itself
+/// does not read.
 struct FrameGate: Sendable {
   /// In bytes.
   private static let maximumMessageSize = 16 << 20
-  /// What comes then, registrations and TLS handshakes, is small, and comes from any peer.
+  /// Before the registration, messages (registrations, TLS handshakes) are small, and come from any peer.
   private static let maximumMessageSizeBeforeRegistration = 1 << 20
 
   private var assembler = Self.makeAssembler()
@@ -14,7 +14,7 @@ struct FrameGate: Sendable {
   private var frames = CoreLimits.frames
   /// Nil while the head unit reads what the app sends.
   private var notReadingSince: Duration?
-  /// All former times without reading together.
+  /// The sum of all earlier times without reading.
   private var timeWithoutReading = Duration.zero
 
   /// Fewer partial messages than the default, because each may hold megabytes.
@@ -25,8 +25,7 @@ struct FrameGate: Sendable {
   /// The memory that incomplete messages take, in bytes.
   var incompleteByteCount: Int { assembler.partialByteCount }
 
-  /// Forgets incomplete messages. What has been counted for the limits stays: otherwise an app could exceed them again
-  /// and again.
+  /// Forgets incomplete messages. The counts for the limits stay: otherwise an app could exceed them again and again.
   mutating func reset() {
     assembler = Self.makeAssembler()
   }
@@ -45,7 +44,7 @@ struct FrameGate: Sendable {
   }
 
   /// Counts a malformed frame.
-  /// - Returns: whether that is one too many.
+  /// - Returns: whether the limit is exceeded.
   mutating func hasTooManyMalformed(_ context: inout SessionContext) -> Bool {
     guard malformedFrames.exceeds(at: context.now) else { return false }
     context.report(.tooManyMalformedFrames(limit: malformedFrames.limit, within: malformedFrames.window))
@@ -53,7 +52,7 @@ struct FrameGate: Sendable {
   }
 
   /// Counts a frame, if it is not the data of audio or video.
-  /// - Returns: whether that is one too many.
+  /// - Returns: whether the limit is exceeded.
   mutating func hasTooMany(with header: FrameHeader, _ context: inout SessionContext) -> Bool {
     let isMediaData = header.frameType != .control && (header.service == .video || header.service == .audio)
     guard !isMediaData, frames.exceeds(at: context.now) else { return false }
@@ -61,9 +60,9 @@ struct FrameGate: Sendable {
     return true
   }
 
-  /// Reports what comes on the secondary transport and belongs on the primary one: all but media, which have the
-  /// transport of their service, and heartbeats.
-  /// - Returns: whether the frame is to be ignored.
+  /// Reports frames on the secondary transport that belong on the primary one: all but heartbeats and media, which have
+  /// the transport of their service.
+  /// - Returns: whether to ignore the frame.
   func isMisplaced(
     _ header: FrameHeader, on transport: TransportRole, _ media: inout SessionMedia, _ context: inout SessionContext
   ) -> Bool {
@@ -91,8 +90,7 @@ struct FrameGate: Sendable {
     }
   }
 
-  /// A frame of another session. SDL Core knows no app in a session that was never started, and says so in that
-  /// session.
+  /// A frame of another session. SDL Core answers APPLICATION_NOT_REGISTERED in that session if it was never started.
   func refuseOfOtherSession(_ frame: Frame, on transport: TransportRole, _ context: inout SessionContext) {
     let header = frame.header
     context.report(.sessionID(expected: context.sessionID, got: header.sessionID))
@@ -117,7 +115,7 @@ struct FrameGate: Sendable {
     assembler.maximumMessageSize =
       isRegistered ? Self.maximumMessageSize : Self.maximumMessageSizeBeforeRegistration
     do {
-      // By a clock that stands still while nothing is read: the rest of a message may have come then.
+      // With a clock that stands still while nothing is read: the rest of a message may have come then.
       return try assembler.accept(frame, now: context.now - timeWithoutReading)
     } catch {
       context.report(.brokenMessage(frame.header.service, error))
@@ -144,7 +142,7 @@ struct FrameGate: Sendable {
     }
   }
 
-  /// The head unit does not read any more what the app sends.
+  /// The head unit stops reading the app's bytes.
   mutating func stopReading(_ context: inout SessionContext) {
     guard notReadingSince == nil else { return }
     notReadingSince = context.now

@@ -2,7 +2,7 @@ import SDLMessages
 import SDLWire
 
 extension HeadUnitSession {
-  /// What the owner of the session has to do, in order.
+  /// Actions for the owner of the session, in order.
   public enum Action: Equatable, Sendable {
     /// Whole frames for the transport.
     case send([UInt8])
@@ -16,43 +16,43 @@ extension HeadUnitSession {
     case close(CloseScope)
   }
 
-  /// What ``Action/close(_:)`` is about.
+  /// The scope of ``Action/close(_:)``.
   public enum CloseScope: Equatable, Sendable {
     case session
     case transport
   }
 
-  /// What happened in the session.
+  /// An event in the session.
   public enum Event: Equatable, Sendable {
     /// RegisterAppInterface has succeeded, with this result.
     case appRegistered(name: String, id: String, types: [AppHMIType], protocolVersion: ProtocolVersion, ResultCode)
     /// RegisterAppInterface was refused; name and id are those of the request, empty if they are missing.
     case registrationRefused(name: String, id: String, ResultCode)
     case hmiStatusSent(HMIStatus)
-    /// OnHMIStatus, of which only the system context is new: what is in front of the app on the screen.
+    /// OnHMIStatus in which only the system context is new: the overlay in front of the app.
     case systemContextSent(HMIStatus)
     /// OnTouchEvent was sent.
     case touchSent(OnTouchEvent)
     /// A finger touches the screen of an app at FULL whose policies grant no touches (``AppPolicy/unknownApp``).
     case touchWithheld
-    /// What the driver did has reached the app.
+    /// An input of the driver has reached the app.
     case driverInput(DriverInput)
-    /// What the driver did has no effect on the app.
+    /// An input of the driver has no effect on the app.
     case driverInputWithoutEffect(DriverInput, DriverInputFault)
     /// The app has subscribed to these buttons of the car, and to no others.
     case buttonsSubscribed(Set<String>)
-    /// The app shows something in front of its screen, for at most this time. The inputs are those that end it sooner.
+    /// The app shows an overlay, for at most this time. The inputs end it earlier.
     case interactionShown(FunctionID, for: Duration, [DriverInput])
-    /// The app has its texts shown or said, such as those of a turn (ShowConstantTBT, UpdateTurnList, AlertManeuver) or
-    /// of an alert.
+    /// Texts of the app are shown or spoken, such as those of a turn (ShowConstantTBT, UpdateTurnList, AlertManeuver)
+    /// or of an alert.
     case textShown(FunctionID, [String])
     /// The app has another name, in the head unit's language (ChangeRegistration).
     case nameChanged(String)
     /// The app has an icon now: a file that it has sent.
     case iconSet(String, byteCount: Int)
-    /// The app brings what the head unit has asked for (SystemRequest), or asks for something itself.
+    /// SystemRequest: the app answers the head unit's request, or makes one itself.
     case systemRequestAnswered(String, byteCount: Int)
-    /// What the app showed is over, with the result in the response.
+    /// The app's overlay has ended, with the result in the response.
     case interactionEnded(FunctionID, ResultCode)
     /// StartService(video) of a registered app; reported before the answer to it.
     case videoStartRequested(VideoServiceParameters)
@@ -60,8 +60,8 @@ extension HeadUnitSession {
     case videoStarted(VideoServiceParameters, on: TransportRole)
     /// StartServiceNAK(video).
     case videoRefused(ServiceRejection)
-    /// One message of the video service, as reassembled, while the app may stream; of H.264 over RTP an access unit as
-    /// a byte stream (Annex B) instead.
+    /// One message of the video service, as reassembled, while the app may stream; for H.264 over RTP an access unit as
+    /// a byte stream (Annex B).
     case videoData([UInt8])
     /// The RTP timestamp, in units of 1/90 000 s, of the ``videoData(_:)`` that follows.
     case videoTimestamp(UInt32)
@@ -72,9 +72,9 @@ extension HeadUnitSession {
     case videoStopped(reason: StreamStopReason)
     /// StartService(audio) of a registered app; reported before the answer to it.
     case audioStartRequested
-    /// The app has asked for encrypted sound, and is answered in clear.
+    /// The app has requested encrypted sound, and is answered in clear.
     case audioInClear
-    /// StartServiceACK(audio): what the app has to send.
+    /// StartServiceACK(audio): the format that the app has to send.
     case audioStarted(PCMFormat, on: TransportRole)
     /// StartServiceNAK(audio).
     case audioRefused(ServiceRejection)
@@ -93,13 +93,13 @@ extension HeadUnitSession {
     case rpcProtected
     /// A TLS handshake with the app is complete.
     case secured(SecureChannelSummary)
-    /// It has failed, or was not answered; the start of video or sound goes on in clear or is refused.
+    /// It has failed, or was not answered; the start of video or sound continues in clear or is refused.
     case handshakeFailed(String)
     /// The app broke a rule.
     case violation(Violation)
     /// OnAppCapabilityUpdated: the formats that the app can stream.
     case appCapability(VideoStreamingCapability)
-    /// An update of the capability is kept until the app subscribes to them (GetSystemCapability).
+    /// An update of the capability is kept until the app subscribes to updates (GetSystemCapability).
     case capabilityUpdateDeferred
     /// The status of the app on the phone (OnHMIStatus from the app to the head unit).
     case appHMIStatus(HMIStatus)
@@ -107,7 +107,7 @@ extension HeadUnitSession {
     case hapticRectangles([HapticRectangle])
   }
 
-  /// Why a service that carries media is over.
+  /// Why a media service has ended.
   public enum StreamStopReason: Equatable, Sendable {
     /// EndService from the app.
     case endedByApp
@@ -141,13 +141,12 @@ extension HeadUnitSession {
 }
 
 extension HeadUnitSession.Event {
-  /// More are not listed.
+  /// The most that are listed.
   private static let mostRectangles = 4
   private static let mostInputs = 8
   private static let mostTypes = 8
 
-  /// What happened, as a line of a log for people, in which nothing that an app has chosen looks like anything else;
-  /// nil for events that are too many, such as data.
+  /// A line for the log, in which an app's texts can't fake anything; nil for frequent events, such as data.
   public var text: String? {
     switch self {
     case .appRegistered(let name, let id, let types, let version, let code):
@@ -212,7 +211,7 @@ extension HeadUnitSession.Event {
 }
 
 extension HeadUnitSession.StreamStopReason: CustomStringConvertible {
-  /// Who ended the service, or what.
+  /// The cause of the service's end.
   public var description: String {
     switch self {
     case .endedByApp: "by the app"
@@ -227,7 +226,7 @@ extension HeadUnitSession.StreamStopReason: CustomStringConvertible {
 }
 
 extension HeadUnitSession.UnregistrationReason: CustomStringConvertible {
-  /// Who ended the registration, or what.
+  /// The cause of the registration's end.
   public var description: String {
     switch self {
     case .requestedByApp: "by the app"
@@ -241,7 +240,7 @@ extension HeadUnitSession.UnregistrationReason: CustomStringConvertible {
 }
 
 extension TransportRole {
-  /// Nothing for the transport that every session has.
+  /// Empty for the primary transport.
   fileprivate var text: String { self == .secondary ? ", on the secondary transport" : "" }
 }
 

@@ -3,12 +3,12 @@ import SDLWire
 
 /// The head unit's side of one SDL session, without any input or output of its own.
 ///
-/// Its inputs are decoded frames, the time, and the driver's actions; it returns what to send and what to report. It
-/// refuses what SDL Core 8.2 refuses and checks video and sound. One app, one session: a transport with several apps
-/// has as many of these, and its owner gives each frame to the session that it names. A session may have a second
+/// Its inputs are decoded frames, the time, and the driver's actions; it returns frames to send, and reports. It
+/// refuses the same messages as SDL Core 8.2, and checks video and sound. It serves one app: a transport with several
+/// apps has several sessions, and its owner passes each frame to the session that it names. A session may have a second
 /// transport (``registerSecondaryTransport(_:now:)``).
 ///
-/// Here inputs find their part: the parts have the state, and share the ``SessionContext``.
+/// This type routes inputs to its parts, which have the state, and share the ``SessionContext``.
 public struct HeadUnitSession: Sendable {
   private var context: SessionContext
   private var gate = FrameGate()
@@ -22,7 +22,7 @@ public struct HeadUnitSession: Sendable {
   /// - Parameters:
   ///   - sessionID: 1…255, unique among the sessions of a head unit.
   ///   - connectionID: unique among its transports; part of the hash that ends the session.
-  ///   - makeSecureChannel: makes this end of TLS, the client; nil leaves an encrypted start in clear.
+  ///   - makeSecureChannel: makes this end of TLS; nil answers encrypted starts in clear.
   public init(
     configuration: HeadUnitConfiguration, sessionID: UInt8 = 1, connectionID: UInt16 = 1,
     makeSecureChannel: SecureChannelFactory? = nil
@@ -42,7 +42,7 @@ public struct HeadUnitSession: Sendable {
   public var statistics: VideoStreamStatistics { media.video.statistics }
   /// When ``advance(to:)`` is due; nil when nothing is pending.
   public var nextDeadline: Duration? { context.timers.next }
-  /// Whether the RPC service runs, which is what makes a session.
+  /// Whether the RPC service runs, and with it the session.
   public var isStarted: Bool { context.rpcService != nil }
   /// The memory that incomplete messages of the app take, in bytes.
   public var incompleteByteCount: Int { gate.incompleteByteCount }
@@ -50,13 +50,13 @@ public struct HeadUnitSession: Sendable {
   public var identity: AppIdentity? { registration.app?.identity }
   /// Nil while no app is registered.
   public var summary: AppSummary? { registration.app?.summary(isStreaming: media.video.service.isOpen, context) }
-  /// What is to be kept of the app; nil while none is registered, or it has nothing to lose.
+  /// The state of the app to keep after a broken connection; nil while none is registered, or there is none.
   public var savedApp: SavedApp? { registration.app?.saved }
 
   // MARK: The transport
 
-  /// The transport is up. The session starts anew, except for the statistics, the behaviour, the active events, and
-  /// what has been counted for the limits: otherwise an app could exceed them again and again.
+  /// The transport is up. The session starts again, except for the statistics, the behaviour, the active events, and
+  /// the counts for the limits: otherwise an app could exceed them again and again.
   public mutating func transportConnected(now: Duration) -> [Action] {
     input(now) { session in
       if session.context.link != .disconnected { session.loseTransport() }
@@ -87,7 +87,7 @@ public struct HeadUnitSession: Sendable {
     return context.takeActions()
   }
 
-  /// Carries out what is due at `now`.
+  /// Handles deadlines up to `now`.
   public mutating func advance(to now: Duration) -> [Action] {
     context.now = now
     while let purpose = context.timers.takeDue(at: now) {
@@ -97,11 +97,11 @@ public struct HeadUnitSession: Sendable {
     return context.takeActions()
   }
 
-  /// Sets whether what the app sends is read, which it is from the start.
+  /// Sets whether the app's bytes are read, as from the start.
   ///
-  /// Meanwhile nothing is expected of the app, and what it sends piles up. So that nothing of it is taken for the app's
-  /// fault, deadlines for the app are postponed by the time without reading, a pause of the video is not seen in it,
-  /// and the rates of video and sound are compared with the whole time in which it may have been sent.
+  /// Meanwhile the app's bytes pile up, which is not its fault: deadlines for the app are postponed by the time without
+  /// reading, it is no pause of the video, and the rates of video and sound are compared with the whole time in which
+  /// they may have been sent.
   public mutating func setReading(_ isReading: Bool, now: Duration) -> [Action] {
     input(now) { if isReading { $0.resumeReading() } else { $0.gate.stopReading(&$0.context) } }
   }
@@ -111,15 +111,15 @@ public struct HeadUnitSession: Sendable {
     input(context.now) { $0.gate.dropOldest(&$0.context) }
   }
 
-  /// Refuses a StartService(RPC) for a further session of the same transport, because there are as many as may be.
+  /// Refuses a StartService(RPC) for a further session of the same transport, because there are as many as allowed.
   public mutating func refuseSession(_ frame: Frame) -> [Action] {
     guard context.link == .connected else { return [] }
     RPCService.refuse(frame, &context)
     return context.takeActions()
   }
 
-  /// Where the owner takes second connections of this session; nil while it does not. The app is told if it is offered
-  /// that (``HeadUnitBehaviour/SecondaryTransportOffer/served``).
+  /// The address at which the owner accepts second connections of this session; nil for none. It is sent to the app if
+  /// that is offered (``HeadUnitBehaviour/SecondaryTransportOffer/served``).
   public mutating func setServedTransport(_ address: TransportEventUpdate?, now: Duration) -> [Action] {
     input(now) { $0.secondary.setServedAddress(address, &$0.context) }
   }
@@ -142,27 +142,26 @@ public struct HeadUnitSession: Sendable {
     return (registration, actions)
   }
 
-  /// The second connection is gone. Its services are over, without EndService; the session goes on.
+  /// The second connection is gone. Its services have ended, without EndService; the session continues.
   public mutating func secondaryTransportLost(now: Duration) -> [Action] {
     input(now) { $0.secondary.end(&$0.media, &$0.context) }
   }
 
   // MARK: The driver and the vehicle
 
-  /// The driver, or another app, changes how prominent the app is. Ignored unless an app is registered, as is all that
-  /// the driver does.
+  /// The driver, or another app, changes how prominent the app is. Ignored unless an app is registered, like all inputs
+  /// of the driver.
   public mutating func setHMIStatus(_ status: HMIStatus, now: Duration) -> [Action] {
     input(now) { $0.registration.app?.apply(status, &$0.context) }
   }
 
-  /// The driver opens the app: FULL, or what the active events leave of it.
+  /// The driver opens the app: FULL, as restricted by the active events.
   public mutating func activateApp(now: Duration) -> [Action] {
     input(now) { $0.registration.app?.open(&$0.context) }
   }
 
-  /// Another source of the car sounds, or no longer does: the app is played, played more quietly, or not at all.
-  /// Ignored at NONE, where no app is heard. An active event may restrict it further; the next change of the level ends
-  /// it.
+  /// Another sound source of the car starts or stops: the app is audible, attenuated, or not audible. Ignored at NONE,
+  /// where no app is audible. An active event may restrict it further; the next change of the level ends it.
   public mutating func setAudioStreaming(_ state: AudioStreamingState, now: Duration) -> [Action] {
     input(now) { $0.registration.app?.setAudioStreaming(state, &$0.context) }
   }
@@ -172,13 +171,14 @@ public struct HeadUnitSession: Sendable {
     input(now) { if $0.registration.app != nil { $0.context.notify(.onDriverDistraction, distraction.json) } }
   }
 
-  /// Asks the app to send the policy to a server, and to bring back the new one (OnSystemRequest, PROPRIETARY), as SDL
-  /// Core does.
+  /// Asks the app to send the policy to a server, and to return the new one (OnSystemRequest, PROPRIETARY), as SDL Core
+  /// does.
   public mutating func requestPolicyUpdate(from url: String, now: Duration) -> [Action] {
     input(now) { $0.registration.requestPolicyUpdate(from: url, &$0.context) }
   }
 
-  /// The driver uses something of the app. An input that the app has not asked for is reported, with the reason.
+  /// The driver uses a control of the app. An input that the app has not subscribed to or offered is reported, with the
+  /// reason.
   public mutating func take(_ input: DriverInput, now: Duration) -> [Action] {
     self.input(now) { $0.registration.app?.take(input, &$0.context) }
   }
@@ -246,7 +246,7 @@ public struct HeadUnitSession: Sendable {
     input(now) { $0.registration.app?.giveWay(to: other, &$0.context) }
   }
 
-  /// Sets what was kept of apps whose former connection has broken.
+  /// Sets the kept states of apps whose former connection has broken.
   public mutating func setSavedApps(_ apps: [SavedApp]) {
     registration.setSavedApps(apps)
   }
@@ -267,7 +267,7 @@ public struct HeadUnitSession: Sendable {
     }
   }
 
-  /// Applies a change that concerns all apps, also those that register later. The app's status may become another.
+  /// Applies a change for all apps, also those that register later. The app's status may change.
   public mutating func apply(_ change: HeadUnitConditions.Change, now: Duration) -> [Action] {
     input(now) { session in
       switch change {
@@ -297,7 +297,7 @@ public struct HeadUnitSession: Sendable {
     return context.takeActions()
   }
 
-  /// Lets the parts know what has changed in others, and does what they demand.
+  /// Reports changes of one part to the others, and carries out their requests.
   private mutating func settle() {
     repeat {
       if let app = registration.app { media.permit(app, &context) }
@@ -369,7 +369,7 @@ extension HeadUnitSession {
     let endsWithCar = [.ignitionOff, .masterReset, .factoryDefaults].contains(reason)
     if endsWithCar { context.send(.endService, service: .rpc) }
     context.notify(.onAppInterfaceUnregistered, OnAppInterfaceUnregistered(reason: reason).json)
-    // The session goes on, and the app may register again in it.
+    // The session continues, and the app may register again in it.
     if reason == .languageChange || reason == .protocolViolation { return endRegistration(.headUnit(reason)) }
     if !endsWithCar { context.send(.endService, service: .rpc) }
     endRegistration(.headUnit(reason))
@@ -425,7 +425,7 @@ extension HeadUnitSession {
 
   private mutating func noteMalformed(_ violation: Violation, on transport: TransportRole) {
     context.report(violation)
-    // Who speaks there need not be the app, whose session must not suffer.
+    // The sender need not be the app, whose session must not suffer.
     if transport == .secondary { return secondary.close(&media, &context) }
     guard gate.hasTooManyMalformed(&context) else { return }
     endRegistration(.malformedFrames)

@@ -1,7 +1,7 @@
 import SDLMessages
 import SDLWire
 
-/// An acknowledged RPC service, which is what makes a session: its versions, and the ids of its messages.
+/// An acknowledged RPC service, the core of a session: its versions, and the ids of its messages.
 struct RPCService: Sendable {
   /// Version of the frame headers.
   private(set) var headerVersion: UInt8
@@ -12,10 +12,10 @@ struct RPCService: Sendable {
   /// SDL Core counts from 0.
   private var nextMessageID: UInt32 = 0
 
-  /// The service that a StartService begins; nil if it is to be refused.
+  /// The service that a StartService begins; nil to refuse it.
   init?(negotiatedBy frame: Frame, _ configuration: HeadUnitConfiguration) {
     let maximum = configuration.maximumProtocolVersion
-    // SDL Core takes a payload that it can't read for none.
+    // SDL Core ignores a payload that it can't read.
     guard maximum.major >= 5, let payload = try? BSONDocument(decoding: frame.payload) else {
       headerVersion = min(configuration.maximumHeaderVersion, 4)
       protocolVersion = ProtocolVersion(Int(headerVersion))
@@ -31,7 +31,7 @@ struct RPCService: Sendable {
     isVersionSettled = true
   }
 
-  /// Reports another version than that of the session; the app may yet pick one.
+  /// Reports another version than that of the session; before that, the app may still pick one.
   func checkVersion(of header: FrameHeader, _ context: inout SessionContext) {
     let isPicking = !isVersionSettled && (2...headerVersion).contains(header.version)
     guard header.version != headerVersion, !isPicking else { return }
@@ -98,7 +98,7 @@ struct RPCService: Sendable {
     return true
   }
 
-  /// The version of a frame that the app has chosen by it.
+  /// The version that the app picks with this frame.
   mutating func settleVersion(_ version: UInt8) {
     guard !isVersionSettled else { return }
     headerVersion = min(version, headerVersion)

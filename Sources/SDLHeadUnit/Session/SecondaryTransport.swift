@@ -3,7 +3,7 @@ import SDLWire
 
 /// The offer of a second connection of the session, which may carry video and audio (SDL-0141), and its registration.
 struct SecondaryTransport: Sendable {
-  /// Where the owner takes second connections of this session.
+  /// The address at which the owner accepts second connections of this session.
   private var servedAddress: TransportEventUpdate?
   /// Whether the session's acknowledgement listed one.
   private var isOffered = false
@@ -13,14 +13,14 @@ struct SecondaryTransport: Sendable {
   /// Whether RegisterSecondaryTransport was acknowledged, and the connection is still there.
   private(set) var isRegistered = false
 
-  /// Where the owner takes second connections; nil while it does not. The app is told if it is offered that.
+  /// The address at which the owner accepts second connections; nil for none. It is sent to the app if that is offered.
   mutating func setServedAddress(_ address: TransportEventUpdate?, _ context: inout SessionContext) {
     guard address != servedAddress else { return }
     servedAddress = address
     if context.behaviour.secondaryTransport == .served { offerChanged(&context) }
   }
 
-  /// The address that the app is told; nil while there is none.
+  /// The address for the app; nil while there is none.
   private func address(_ context: SessionContext) -> TransportEventUpdate? {
     switch context.behaviour.secondaryTransport {
     case .off: nil
@@ -50,7 +50,7 @@ struct SecondaryTransport: Sendable {
     if address(context) != nil { offerChanged(&context) }
   }
 
-  /// The app is told of an address late if the behaviour says so, and of its end at once.
+  /// The address is sent late if the behaviour says so, its end at once.
   func offerChanged(_ context: inout SessionContext) {
     guard isOffered else { return }
     if address(context) != nil, let delay = context.behaviour.secondaryTransportDelay {
@@ -101,7 +101,7 @@ struct SecondaryTransport: Sendable {
     context.report(.secondaryTransportLost)
   }
 
-  /// The owner has to close the second connection, if there is one, and need not say that it is gone.
+  /// The owner has to close the second connection, if there is one, and need not report that it is gone.
   mutating func close(_ media: inout SessionMedia, _ context: inout SessionContext) {
     if isRegistered { context.closeSecondary() }
     end(&media, &context)
@@ -118,7 +118,7 @@ struct SecondaryTransport: Sendable {
 }
 
 extension HeadUnitSession {
-  /// What becomes of a connection on which RegisterSecondaryTransport has come.
+  /// The outcome for a connection on which RegisterSecondaryTransport has come.
   public enum SecondaryRegistration: Equatable, Sendable {
     /// It is the session's second one. The acknowledgement is among the actions.
     case accepted
@@ -139,7 +139,7 @@ extension HeadUnitSession {
     case notRegistered = "The connection did not begin with RegisterSecondaryTransport"
   }
 
-  /// The answer to RegisterSecondaryTransport that no session takes; of protocol 5 then, as from SDL Core.
+  /// The answer to a RegisterSecondaryTransport that belongs to no session; with protocol 5, as from SDL Core.
   public static func refusal(of header: FrameHeader, _ reason: SecondaryRefusal, version: UInt8 = 5) -> [UInt8] {
     Frame.control(
       .registerSecondaryTransportNAK, service: .control, version: version, sessionID: header.sessionID, messageID: 2,

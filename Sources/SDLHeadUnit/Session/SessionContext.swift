@@ -1,18 +1,18 @@
 import SDLMessages
 import SDLWire
 
-/// What all parts of a session share: its settings, the time of the present input, its timers, and the way to the app
-/// and to the owner.
+/// The state that all parts of a session share: its settings, the time of the present input, its timers, and the output
+/// to the app and to the owner.
 struct SessionContext: Sendable {
   /// The transport underneath.
   enum Link: Equatable, Sendable {
     case disconnected
     case connected
-    /// `close` was asked for; what still arrives is ignored.
+    /// `close` was requested; later input is ignored.
     case closing
   }
 
-  /// What a part asks of the session. It is carried out once the part is done.
+  /// A request of a part to the session. It is carried out once the part has returned.
   enum Consequence: Equatable, Sendable {
     /// A start of this service was refused, which may cost the app its HMI level.
     case refused(ServiceType)
@@ -22,7 +22,7 @@ struct SessionContext: Sendable {
     /// The session ends with EndService(RPC).
     case endSession
     case close
-    /// UnregisterAppInterface has come, and is to be answered.
+    /// UnregisterAppInterface has come, and has to be answered.
     case unregisterByApp(RPCMessage)
     /// An app has registered.
     case registered
@@ -40,22 +40,22 @@ struct SessionContext: Sendable {
   let hashID: Int32
   /// The configured behaviour with later changes.
   var behaviour: HeadUnitBehaviour
-  /// Of the present input.
+  /// The time of the present input.
   var now = Duration.zero
   var link = Link.disconnected
   var rpcService: RPCService?
   var encryption = Encryption()
   var screen = ScreenConditions()
-  /// What the car measures, as far as a script has set it.
+  /// The car's readings, as far as a script has set them.
   var vehicle: JSONObject = [:]
   var timers = TimerTable()
-  /// What the response to the present request warns of, if the request is carried out.
+  /// The warning in the response to the present request, if that is carried out.
   var requestWarning: String?
   private var actions: [HeadUnitSession.Action] = []
   private var consequences: [Consequence] = []
-  /// How many hashes the app was told (OnHashChange).
+  /// How many hashes were sent to the app (OnHashChange).
   private var hashCount: UInt32 = 0
-  /// Of the reports of violations, of which an app can cause one with every frame.
+  /// The limit of reports of violations, because an app can cause one with every frame.
   private var violations = RateLimit(limit: 100, window: .seconds(1))
   private var isLeavingOutViolations = false
 
@@ -66,7 +66,7 @@ struct SessionContext: Sendable {
     hashID = Int32(sessionID) << 16 | Int32(connectionID)
   }
 
-  /// Of the session, or the lowest.
+  /// The header version of the session, or the lowest.
   var headerVersion: UInt8 { rpcService?.headerVersion ?? 1 }
 
   /// Whether there are so many violations that another is not reported.
@@ -98,8 +98,7 @@ struct SessionContext: Sendable {
     return actions
   }
 
-  /// Leaves out the violations that an input has caused if there have been too many. That is reported once, until there
-  /// are fewer again.
+  /// Drops the violations of an input if there have been too many. That is reported once, until there are fewer again.
   mutating func limitViolations() {
     guard actions.contains(where: { if case .report(.violation) = $0 { true } else { false } }) else { return }
     actions = actions.compactMap { action in
@@ -114,7 +113,7 @@ struct SessionContext: Sendable {
     }
   }
 
-  /// Lets something follow from what a part does.
+  /// Adds a request of a part to the session.
   mutating func demand(_ consequence: Consequence) {
     consequences.append(consequence)
   }
@@ -142,7 +141,7 @@ struct SessionContext: Sendable {
   }
 
   /// Refuses a start or an end. The text exists since protocol 5.3.
-  /// - Returns: what the app was told.
+  /// - Returns: the text for the app.
   @discardableResult
   mutating func refuse(
     _ control: ControlFrame, service: ServiceType, on transport: TransportRole = .primary, sessionID: UInt8? = nil,
@@ -175,7 +174,7 @@ struct SessionContext: Sendable {
         bulk: bulk))
   }
 
-  /// Tells the app a hash that no other session has used.
+  /// Sends the app a hash that no other session has used.
   mutating func sendNewHash() -> String {
     hashCount &+= 1
     let hash = "\(hashID)-\(hashCount)"
@@ -183,7 +182,7 @@ struct SessionContext: Sendable {
     return hash
   }
 
-  /// - Parameter warning: what SUCCESS has to be told with, as WARNINGS; nil for that of the present request.
+  /// - Parameter warning: turns SUCCESS into WARNINGS with this text; nil for the warning of the present request.
   mutating func respond(to request: RPCMessage, _ parameters: JSONObject, warning: String? = nil) {
     var parameters = parameters
     if let warning = warning ?? requestWarning, parameters["resultCode"]?.string == ResultCode.success.rawValue {
@@ -249,8 +248,8 @@ struct SessionContext: Sendable {
     configuration.frameLimits.maximumPayload(version: headerVersion, service: service) - 13
   }
 
-  /// Whether all RPCs have to be encrypted once the service is, except for some. Otherwise that is the app's choice for
-  /// each, as with SDL Core.
+  /// Whether all RPCs have to be encrypted once the service is, except for some. Otherwise the app chooses for each, as
+  /// with SDL Core.
   var demandsRPCEncryption: Bool { configuration.requiresRPCEncryption || configuration.security == .require }
 
   /// Whether RPCs of this function must not go in clear, and the service is in clear.
@@ -283,11 +282,11 @@ enum CoreLimits {
   static let policyUpdate = Duration.seconds(2)
   /// ApplicationResumingTimeout: from the registration to the former HMI level.
   static let resumption = Duration.seconds(3)
-  /// For a TLS handshake. SDL Core has no limit (70 s were seen); an app that stalls must not keep its place.
+  /// For a TLS handshake. SDL Core has no limit (70 s were observed); an app that stalls must not keep its place.
   static let handshake = Duration.seconds(10)
   /// TLS handshakes of one session.
   static let handshakes = RateLimit(limit: 10, window: .seconds(10))
-  /// After this time SDL Core no longer expects EndServiceACK: data is a violation then. The service it keeps without
+  /// After this time SDL Core no longer expects EndServiceACK: data is a violation then. It keeps the service without
   /// limit.
   static let endServiceACK = stopStreaming
 }

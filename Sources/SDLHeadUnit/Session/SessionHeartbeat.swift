@@ -4,7 +4,7 @@ import SDLWire
 struct SessionHeartbeat: Sendable {
   private static let granularity = Duration.milliseconds(100)
 
-  /// Those that are sent.
+  /// The heartbeats to send.
   private struct Pings: Sendable {
     let period: Duration
     /// Whether traffic of the app puts off the next one.
@@ -38,7 +38,7 @@ struct SessionHeartbeat: Sendable {
     context.timers.arm(.heartbeat, at: context.now + pings.period)
   }
 
-  /// Sends none any more.
+  /// Stops sending heartbeats.
   mutating func stop(_ context: inout SessionContext) {
     pings = nil
     context.timers.cancel(.heartbeat)
@@ -51,7 +51,7 @@ struct SessionHeartbeat: Sendable {
     if pings.isPutOffByTraffic { context.timers.arm(.heartbeat, at: context.now + pings.period) }
   }
 
-  /// - Returns: whether the last one stayed unanswered.
+  /// - Returns: whether the last one was not answered.
   mutating func isUnanswered(_ context: inout SessionContext) -> Bool {
     guard let pings else { return false }
     guard !pings.isAnswerPending else {

@@ -1,20 +1,20 @@
 import SDLMessages
 import SDLWire
 
-/// What a head unit makes of a StartService with the E bit.
+/// The head unit's handling of a StartService with the E bit.
 public enum HeadUnitSecurity: String, CaseIterable, Sendable {
   /// Acknowledges it in clear, as SDL Core does without certificates.
   case refuse
-  /// Does what the app asks for; in clear after a handshake that fails.
+  /// Encrypts if the app requests it; in clear after a failed handshake.
   case accept
-  /// Takes video and sound only encrypted (SDL Core's ForceProtectedService): refuses everything else, also single
+  /// Accepts video and sound only encrypted (SDL Core's ForceProtectedService): refuses everything else, also single
   /// frames.
   case require
 }
 
-/// What of a session is encrypted.
+/// The encrypted parts of a session.
 struct Encryption: Sendable {
-  /// What SDL Core takes and sends in clear all the same, since it may come before the RPC service is encrypted.
+  /// Functions that SDL Core still accepts and sends in clear, since they may come before the RPC service is encrypted.
   private static let clearFunctions: Set<FunctionID> = [
     .registerAppInterface, .systemRequest, .putFile, .onPermissionsChange, .onSystemRequest, .onHMIStatus,
   ]
@@ -23,7 +23,7 @@ struct Encryption: Sendable {
 
   var channel: (any SecureChannel)?
   var isRPCEncrypted = false
-  /// Those of video and sound that are.
+  /// The encrypted services of video and sound.
   private var media: Set<ServiceType> = []
   /// The encrypted services on which a frame in clear was reported.
   private var clearFrameReports: Set<ServiceType> = []
@@ -34,7 +34,7 @@ struct Encryption: Sendable {
     return channel
   }
 
-  /// Whether the data of a service is encrypted; nothing of the control service is, but parts of its messages.
+  /// Whether the data of a service is encrypted; control frames never are, only parts of their service's messages.
   func protects(_ service: ServiceType) -> Bool {
     switch service {
     case .audio, .video: media.contains(service)
@@ -69,19 +69,19 @@ struct SessionSecurity: Sendable {
     case media(ServiceType)
   }
 
-  /// How a start of video or sound goes on.
+  /// How a start of video or sound continues.
   enum MediaProtection {
     case clear
     case encrypted
-    /// ``SessionContext/Consequence/handshakeEnded(_:failure:)`` tells its end.
+    /// ``SessionContext/Consequence/handshakeEnded(_:failure:)`` reports its end.
     case handshake
     case refused(reason: String)
   }
 
   private let makeChannel: SecureChannelFactory?
-  /// What waits for the handshake, which is one for all, in the order of the answers.
+  /// The starts that wait for the one handshake, in the order of the answers.
   private var pendingStarts: [Start] = []
-  /// Before that, what the app has sent in clear may have crossed the acknowledgement.
+  /// Before that, clear frames of the app may have crossed the acknowledgement.
   private var hasReceivedEncryptedRPC = false
   private var sequenceNumber: UInt32 = 0
   private var handshakes = CoreLimits.handshakes
@@ -92,7 +92,7 @@ struct SessionSecurity: Sendable {
 
   // MARK: Starts
 
-  /// Why a start of video or sound is refused before anything else is looked at; nil if it is not.
+  /// Why a start of video or sound is refused before any other check; nil if it is not.
   func reasonToRefuseMedia(isEncrypted: Bool, _ context: SessionContext) -> String? {
     context.configuration.security == .require && !(isEncrypted && makeChannel != nil)
       ? "The service has to be protected" : nil
@@ -114,7 +114,7 @@ struct SessionSecurity: Sendable {
     return context.configuration.security == .require ? .refused(reason: fault) : .clear
   }
 
-  /// A StartService(RPC) of a session that runs, with the E bit.
+  /// A StartService(RPC) with the E bit in a running session.
   mutating func protectRPC(_ app: RegisteredApp?, _ context: inout SessionContext) {
     guard context.configuration.security != .refuse, makeChannel != nil else {
       return refuseRPC("The RPC service can't be protected", &context)
@@ -130,7 +130,7 @@ struct SessionSecurity: Sendable {
     acknowledgeRPC(&context)
   }
 
-  /// As SDL Core does, the acknowledgement has no hash id: that of the session stays.
+  /// As in SDL Core, the acknowledgement has no hash id: the session's stays valid.
   private func acknowledgeRPC(_ context: inout SessionContext) {
     guard let rpcService = context.rpcService else { return }
     var acknowledgement = RPCServiceAcknowledgement()
@@ -159,7 +159,7 @@ struct SessionSecurity: Sendable {
 
   // MARK: The handshake
 
-  /// Begins the handshake of the session, or lets `start` wait for the one that is under way.
+  /// Begins the handshake of the session, or lets `start` wait for the present one.
   private mutating func beginHandshake(for start: Start, _ app: RegisteredApp?, _ context: inout SessionContext) {
     let isUnderWay = !pendingStarts.isEmpty
     pendingStarts.append(start)
@@ -181,9 +181,9 @@ struct SessionSecurity: Sendable {
     }
   }
 
-  /// A message of the control service that is no control frame.
+  /// A message, not a control frame, of the control service.
   mutating func receive(_ payload: [UInt8], _ app: RegisteredApp?, _ context: inout SessionContext) {
-    // Without certificates, nothing in SDL Core takes it.
+    // Without certificates, SDL Core ignores it.
     guard makeChannel != nil else { return }
     guard let query = SecurityQuery(payload: payload) else {
       return context.send(.error(.invalidQuerySize, "The query is too short"))
@@ -191,13 +191,13 @@ struct SessionSecurity: Sendable {
     switch query.queryID {
     case SecurityQuery.handshakeID:
       guard !pendingStarts.isEmpty, let channel = context.encryption.channel, !channel.isEstablished else {
-        // As SDL Core answers bytes that it has not asked for.
+        // As SDL Core answers unexpected bytes.
         return context.send(.error(.notProtected, "There is no handshake"))
       }
       take(channel.advance(query.handshakeBytes), of: channel, app, &context)
     case SecurityQuery.internalErrorID:
       let (code, text) = query.error
-      // SDL Core waits on after all other codes.
+      // SDL Core keeps waiting after all other codes.
       guard !pendingStarts.isEmpty, code == .invalidData || code == .notSupported else { return }
       fail("the app says \"\((text ?? "").prefix(200))\"", &context)
     default: context.send(.error(.invalidQueryID, "There is no query \(query.queryID)"))
@@ -232,7 +232,7 @@ struct SessionSecurity: Sendable {
     return pendingStarts
   }
 
-  /// What SDL Core checks beside the chain: the certificate is that of this app.
+  /// SDL Core's check beside the chain: the certificate belongs to this app.
   private func fault(
     of summary: SecureChannelSummary, _ app: RegisteredApp?, _ context: SessionContext
   ) -> (SecurityErrorCode, String)? {
@@ -257,7 +257,7 @@ struct SessionSecurity: Sendable {
     return "The certificate's serialNumber is \"\(given)\", but the app id is \"\(expected)\""
   }
 
-  /// The app has not answered in time. SDL Core waits without an end, as does a head unit that was told to be silent.
+  /// The app has not answered in time. SDL Core waits forever, and so does a head unit whose behaviour is silence.
   mutating func handshakeDue(_ context: inout SessionContext) {
     if context.behaviour.handshake != .silence { fail("the app does not answer", &context) }
   }
@@ -285,8 +285,8 @@ struct SessionSecurity: Sendable {
     context.encryption.channel = nil
   }
 
-  /// Nothing is encrypted any more: the transport is another one, or the registration is over, for whose app alone the
-  /// certificate counts. Handshakes stay counted.
+  /// Nothing is encrypted any more: the transport has changed, or the registration has ended, and the certificate was
+  /// for that app only. The count of handshakes stays.
   mutating func reset(_ context: inout SessionContext) {
     context.timers.cancel(.handshake)
     context.encryption = Encryption()
@@ -312,14 +312,14 @@ struct SessionSecurity: Sendable {
     let isProtected = context.encryption.protects(service)
     if service == .rpc || service == .hybrid, frame.header.isEncrypted { hasReceivedEncryptedRPC = isProtected }
     guard frame.header.isEncrypted, frame.header.frameType != .first else {
-      // Of RPCs it depends on the function.
+      // For RPCs it depends on the function.
       guard isProtected, isMedia, frame.header.frameType != .first else { return frame }
       if context.encryption.noteClearFrame(service) { context.report(.clearFrame(service)) }
-      // SDL Core takes it all the same, and with it what others in the network put between the app's frames.
+      // SDL Core accepts it all the same, including frames that an attacker in the network inserts.
       return context.configuration.security == .require ? nil : frame
     }
     guard isProtected, let channel = context.encryption.established else {
-      // What crosses the end of a service and of its encryption is no violation of its own, and is not looked at.
+      // A frame that crosses the end of a service and of its encryption is no additional violation, and is ignored.
       if isMedia, !media.isOpen(service) { return frame }
       context.report(.encryptedFrame(service))
       if !context.areViolationsLeftOut { context.send(.error(.notProtected, "The service is not protected")) }
@@ -336,12 +336,12 @@ struct SessionSecurity: Sendable {
     }
   }
 
-  /// Whether an RPC that has come in clear is refused: others in the network can put one between the app's.
+  /// Whether an RPC in clear is refused: an attacker in the network can insert one.
   func refusesInClear(_ rpc: RPCMessage, _ context: inout SessionContext) -> Bool {
     guard context.encryption.isRPCEncrypted else {
       return rpc.type == .request && context.needsProtection(rpc.function)
     }
-    // What the app had sent before it got the acknowledgement is no violation.
+    // RPCs that the app sent before it got the acknowledgement are no violation.
     let mayBeClear = rpc.type == .request && Encryption.mayBeClear(rpc.function)
     guard hasReceivedEncryptedRPC, !mayBeClear else { return false }
     if context.encryption.noteClearFrame(.rpc) { context.report(.clearFrame(.rpc)) }

@@ -1,4 +1,4 @@
-/// The deadlines of a session: one per purpose, so that arming again moves it.
+/// The deadlines of a session: one per purpose, so that arming one again moves it.
 struct TimerTable: Sendable {
   enum Purpose: Int, CaseIterable, Sendable {
     case activation
@@ -19,7 +19,7 @@ struct TimerTable: Sendable {
     case handshake
     case incompleteMessage
 
-    /// Whether it waits for something that the app sends.
+    /// Whether it waits for a message of the app.
     var awaitsApp: Bool {
       switch self {
       case .activation, .videoStart, .policyUpdate, .transportEventUpdate, .alert, .overlay, .speech, .microphone,
@@ -33,7 +33,7 @@ struct TimerTable: Sendable {
   }
 
   private var deadlines: [Purpose: Duration] = [:]
-  /// While it is set, nothing that awaits the app is due.
+  /// While it is set, no deadline for the app is due.
   private var holdsAppDeadlines = false
 
   var next: Duration? { active.values.min() }
@@ -57,7 +57,7 @@ struct TimerTable: Sendable {
     deadlines = [:]
   }
 
-  /// Until ``releaseAppDeadlines(postponedBy:)`` nothing is due that awaits the app.
+  /// Until ``releaseAppDeadlines(postponedBy:)`` no deadline for the app is due.
   mutating func holdAppDeadlines() {
     holdsAppDeadlines = true
   }

@@ -2,8 +2,8 @@ import CX264
 
 /// The parameters that x264 opens with, and the strings in them.
 ///
-/// They are set in x264enc's order: preset and tuning, then the option string, then explicit settings. What the stream
-/// requires is set first, and no option may change it.
+/// They are set in x264enc's order: preset and tuning, then the option string, then explicit settings. The stream's
+/// requirements are set first, and no option may change them.
 struct EncoderParameters: ~Copyable {
   let pointer: UnsafeMutablePointer<x264_param_t>
 
@@ -46,7 +46,7 @@ struct EncoderParameters: ~Copyable {
     // frame; x264 then decides itself, and warns about each that the forced type was changed. Nor may it make a key
     // frame of a repetition.
     pointer.pointee.i_keyint_max = X264_KEYINT_MAX_INFINITE
-    // What x264 derives from its limit otherwise: closer to a key frame, a change of scene makes no other.
+    // x264's own default, derived from its limit: closer to a key frame, a change of scene makes no other.
     if pointer.pointee.i_keyint_min == X264_KEYINT_MIN_AUTO {
       pointer.pointee.i_keyint_min = max(settings.keyFrameDistance / 10, 1)
     }

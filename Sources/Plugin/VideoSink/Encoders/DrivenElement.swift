@@ -2,13 +2,13 @@ import GStreamerKit
 import SDLLink
 import X264Encoder
 
-/// An encoder element outside of any pipeline, and two pads of ours: one pushes pictures into it, the other takes what
-/// comes out.
+/// An encoder element outside of any pipeline, with two pads of ours: one pushes pictures into it, the other takes its
+/// access units.
 ///
-/// Everything that runs the element's own code for long runs on a thread of its own, and is waited for
-/// ``EncoderThread/longestCall`` at most. An element that is stuck is left alone with its thread.
+/// Calls of the element that may take long run on a thread of their own, and the caller waits for
+/// ``EncoderThread/longestCall`` at most. An element that is stuck is abandoned with its thread.
 final class DrivenElement {
-  /// What the thread uses too.
+  /// Objects that the thread uses too.
   // GStreamer's objects have locks of their own.
   private final class Parts: @unchecked Sendable {
     let element: ObjectReference<GstElement>
@@ -64,7 +64,7 @@ final class DrivenElement {
     output.forgetListener()
     let parts = parts
     if thread.isStuck {
-      // Some return then; and this may be what blocks, too.
+      // Some calls return then; but this call may block, too.
       try? WorkerThread.detach(name: "sdl-encoder") {
         gst_pad_push_event(parts.source.pointer, gst_event_new_flush_start())
       }
@@ -77,7 +77,7 @@ final class DrivenElement {
 
   var pointer: UnsafeMutablePointer<GstElement> { parts.element.pointer }
 
-  /// What can be sent to a head unit.
+  /// The caps that head units accept.
   private static var takenCaps: Caps { Caps(h264(profile: nil)) }
 
   /// The simplest profile that the element has.
@@ -105,7 +105,7 @@ final class DrivenElement {
         + "set encoder to another element.")
   }
 
-  /// Links and starts it, and tells it what comes.
+  /// Links and starts it, and sends it the caps.
   func start(_ caps: consuming Caps) throws(EncoderError) {
     guard let input = ObjectReference(owning: gst_element_get_static_pad(pointer, "sink")),
       let result = ObjectReference(owning: gst_element_get_static_pad(pointer, "src"))
@@ -135,7 +135,7 @@ final class DrivenElement {
     guard isTaken != 0 else { throw .element("\(name) does not take \(text). \(output.failure ?? "")") }
   }
 
-  /// Gives it a picture.
+  /// Pushes a picture.
   func push(_ picture: consuming Buffer, asKeyFrame: Bool) throws(EncoderError) -> GstFlowReturn {
     let parts = parts
     let parcel = Parcel(picture)
@@ -156,9 +156,9 @@ final class DrivenElement {
   }
 }
 
-/// A picture on its way to the thread: it is freed if that never takes it.
+/// A picture on its way to the thread: it is freed if the thread never takes it.
 private final class Parcel: Sendable {
-  // It belongs to whoever takes it.
+  // Its taker owns it.
   private struct Content: @unchecked Sendable {
     var buffer: UnsafeMutablePointer<GstBuffer>?
   }

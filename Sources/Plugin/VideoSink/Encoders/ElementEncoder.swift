@@ -3,23 +3,23 @@ import H264
 import SDLLink
 import X264Encoder
 
-/// An encoder element: what goes into it, and what comes out.
+/// Encodes with an encoder element.
 ///
-/// Time stamps count pictures at the rate that it was opened with, whatever time passes between them, so that it spends
-/// its bitrate on that many pictures, as libx264 does. Most elements without look-ahead give an access unit during the
-/// push or soon after it; those that always hold pictures back are not waited for again.
+/// Time stamps count pictures at the rate that it was opened with, not real time, so that it spends its bitrate on that
+/// many pictures, as libx264 does. Most elements without look-ahead give an access unit during the push or soon after
+/// it; elements that always hold pictures back are not waited for again.
 final class ElementEncoder: PictureEncoder {
   /// How long the first picture may take: hardware is set up with it.
   private static let openingTime = Duration.milliseconds(500)
   /// How long another one may take at most.
   private static let longestWait = Duration.milliseconds(100)
-  /// An element that holds back more pictures is of no use for a stream that has to be live.
+  /// An element that holds back more pictures is of no use for a live stream.
   private static let maximumHeld = 8
   private static let drainingTime = Duration.seconds(1)
   /// After so many repetitions without a change the rate control has nothing left to improve.
   private static let settledCount = 5
 
-  /// Changes of the bitrate by less than a quarter wait for a key frame, if they make one.
+  /// If a change of the bitrate makes a key frame, changes by less than a quarter wait for the next one.
   private static let costlyShare = 4
 
   private struct Held {
@@ -33,18 +33,18 @@ final class ElementEncoder: PictureEncoder {
   private let element: DrivenElement
   private let output: EncoderOutput
   private var rates: EncoderRates
-  /// In kbit/s, as the element was told last.
+  /// The bitrate that was set on the element last, in kbit/s.
   private var presentBitrate: Int
-  /// It is told this with the next key frame.
+  /// The bitrate to set with the next key frame.
   private var wantedBitrate: Int
   private let frameDuration: GstClockTime
-  /// The next access unit, which has a picture.
+  /// The next access unit with a picture.
   private var ready: Buffer?
-  /// Pictures that it has, in their order.
+  /// The pictures in the element, in their order.
   private var held: [Held] = []
-  /// As many of them as it holds back.
+  /// How many of them it holds back.
   private var expectedHeld = 0
-  /// What is added to the time stamps of pictures, such as by x264enc.
+  /// The offset that the element adds to time stamps, such as x264enc.
   private var timeOffset: GstClockTime?
   private var parameterSets = ParameterSets()
   private var picturesSinceKeyFrame = 0
@@ -55,7 +55,7 @@ final class ElementEncoder: PictureEncoder {
   /// Makes and starts the element.
   ///
   /// - Parameters:
-  ///   - listener: the sink, which hears what concerns the application.
+  ///   - listener: the sink, which passes messages to the application.
   ///   - setUp: gets the element before it starts.
   init(
     _ kind: EncoderElement, _ settings: EncoderSettings, _ info: GstVideoInfo,
@@ -127,7 +127,7 @@ extension ElementEncoder {
     guard held.count < Self.maximumHeld else {
       throw .element("\(self.kind.name) gives nothing: \(held.count) pictures have gone in since it did last.")
     }
-    // The pixels are shared. What the copy has of the picture goes back to its pool only when the element is done.
+    // The copy shares the pixels. The memory goes back to its pool only when the element has released it.
     guard let copy = Buffer(owning: gst_buffer_copy(picture)) else { return false }
     gst_buffer_add_parent_buffer_meta(copy.pointer, picture)
     let isFirst = lastKeyFrame == nil
@@ -158,11 +158,11 @@ extension ElementEncoder {
   var nextNumber: Int64? {
     prepareNext()
     guard let time = ready?.pointer.pointee.pts else { return nil }
-    // The last of all cases is an access unit more than there were pictures.
+    // The last case is more access units than pictures.
     return held.isEmpty ? 0 : held[index(ofTime: time)].number
   }
 
-  /// Passes over what has no picture, such as parameter sets alone: they go in front of the next key frame.
+  /// Skips access units without a picture, such as parameter sets alone: they go in front of the next key frame.
   private func prepareNext() {
     while ready == nil, let buffer = output.takeFirst() {
       let hasPicture = Self.withBytes(of: buffer) { bytes in
@@ -173,7 +173,7 @@ extension ElementEncoder {
     }
   }
 
-  /// The place of the picture that an access unit shows: the oldest, if the time does not tell.
+  /// The index of an access unit's picture: the oldest, if the time does not tell.
   private func index(ofTime time: GstClockTime) -> Int {
     guard let first = held.first, time != .max else { return 0 }
     let offset = timeOffset ?? time &- first.time
@@ -186,7 +186,7 @@ extension ElementEncoder {
     if !held.isEmpty {
       let index = index(ofTime: time)
       if timeOffset == nil, time != .max { timeOffset = time &- held[index].time }
-      // What came before is left out by the element.
+      // The element has dropped the pictures before it.
       held.removeSubrange(...index)
     }
     return Self.withBytes(of: buffer) { bytes in store(bytes, in: payload) }.map { number }

@@ -2,7 +2,7 @@ import GStreamerKit
 import Glibc
 import X264Encoder
 
-/// What encodes raw pictures: the property `encoder`, and what there is.
+/// The choice of an encoder for raw pictures: by the property `encoder`, and the installed elements.
 enum EncoderChoice: Equatable {
   /// libx264, which is linked in.
   case linked
@@ -10,7 +10,7 @@ enum EncoderChoice: Equatable {
 
   /// The element must be installed.
   ///
-  /// - Throws: what to install or to set instead.
+  /// - Throws: an error that says what to install, or to set instead.
   init(_ name: String) throws(ElementError) {
     switch name {
     case _ where Self.isAutomatic(name):
@@ -38,7 +38,7 @@ enum EncoderChoice: Equatable {
     }
   }
 
-  /// What a name stands for, the best first: several of `auto`, of which the next may be used if one can't be.
+  /// The choices for a name, the best first: `auto` has several, of which the next is used if one can't be.
   ///
   /// - Throws: as ``init(_:)``.
   static func all(_ name: String) throws(ElementError) -> [EncoderChoice] {
@@ -48,7 +48,7 @@ enum EncoderChoice: Equatable {
     return all
   }
 
-  /// Whether a name leaves the choice to the sink, which then goes without an encoder if there is none.
+  /// Whether a name leaves the choice to the sink, which then may have no encoder.
   static func isAutomatic(_ name: String) -> Bool { name == "auto" || name.isEmpty }
 
   static let nothingInstalled = ElementError.library(
@@ -69,7 +69,7 @@ enum EncoderChoice: Equatable {
       "The encoder \(element.name) does not take \(Caps.text(caps)): put videoconvertscale before sdlvideosink.")
   }
 
-  /// Caps without what the encoder does not take; all raw video, if there is none.
+  /// Caps without raw video that the encoder does not take; without any raw video, if there is no encoder.
   static func restrict(_ caps: consuming Caps, to choice: EncoderChoice?) -> Caps {
     if choice == .linked { return caps }
     var accepted = Caps(Structure("video/x-h264"))
@@ -88,11 +88,11 @@ extension EncoderChoice {
   }
 }
 
-/// What may encode the pictures of one stream. One that can't be used, such as that of hardware that is missing or
-/// busy, is passed over.
+/// The encoders that may encode the pictures of one stream. One that can't be used, because its hardware is missing or
+/// busy, is skipped.
 struct EncoderCandidates {
   private var rest: [EncoderChoice]
-  /// Why those before were passed over.
+  /// Why the ones before were skipped.
   private var reasons: [String] = []
 
   init(_ choices: [EncoderChoice]) {
@@ -101,12 +101,12 @@ struct EncoderCandidates {
 
   var first: EncoderChoice? { rest.first }
 
-  /// Goes on to the next one that takes these pictures.
+  /// Continues with the next one that takes these pictures.
   ///
   /// - Parameters:
-  ///   - error: why the first can't be used.
+  ///   - error: why the present one can't be used.
   ///   - takes: whether a choice takes the pictures.
-  /// - Throws: if there is none, why nothing can be used; the first one is to be tried again then.
+  /// - Throws: if there is none, the reasons of all; the next attempt begins with the first one again.
   mutating func passOver(_ error: EncoderError, takes: (EncoderChoice) -> Bool) throws(EncoderError) {
     guard let next = rest.dropFirst().firstIndex(where: takes) else {
       throw reasons.isEmpty ? error : .element((reasons + ["\(error)"]).joined(separator: " "))
@@ -116,8 +116,8 @@ struct EncoderCandidates {
   }
 }
 
-/// GST_PLUGIN_FEATURE_RANK: which elements the user wants, and which not. What elements say of their own rank does not
-/// help: many good encoders have none, so that players do not take them.
+/// GST_PLUGIN_FEATURE_RANK: which elements the user prefers, and which not. The elements' own ranks do not help: many
+/// good encoders have none, so that players do not choose them.
 struct FeatureRanks {
   private var ranks: [Substring: Int] = [:]
 
@@ -141,7 +141,7 @@ struct FeatureRanks {
     }
   }
 
-  /// Those that were given a rank come first, the highest in front; those that were given none at all are left out.
+  /// Elements with a rank from the user come first, the highest in front; elements with the rank NONE are left out.
   func ordered(_ elements: [EncoderElement]) -> [EncoderElement] {
     let wanted = elements.filter { element in ranks[element.name[...]].map { $0 > 0 } ?? true }
     let rank = { (element: EncoderElement) in ranks[element.name[...]] ?? 0 }
@@ -169,7 +169,7 @@ struct EncoderFactory: ~Copyable {
     Caps(Structure("video/x-h264")).isPossible(in: templates(GST_PAD_SRC))
   }
 
-  /// Raw video in system memory that it takes.
+  /// The raw video in system memory that it takes.
   var rawCaps: Caps { Caps(Structure("video/x-raw")).intersected(with: templates(GST_PAD_SINK)) }
 
   private func templates(_ direction: GstPadDirection) -> Caps {

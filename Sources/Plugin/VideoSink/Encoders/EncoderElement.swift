@@ -1,17 +1,17 @@
 import GStreamerKit
 
-/// What an encoder element needs to encode for a head unit: without delay, one access unit for each picture, at a
-/// bitrate that may change at any time.
+/// The settings with which an encoder element encodes for a head unit: without delay, one access unit for each picture,
+/// at a bitrate that may change at any time.
 ///
-/// A property that the installed version does not have, or a value that it does not know, is left out, and numbers are
-/// moved into its range: the same element has other properties in other versions and on other processors.
+/// Unknown properties and values of the installed version are left out, and numbers are clamped to their range: the
+/// properties of an element differ between versions and processors.
 struct EncoderElement: Equatable, Sendable {
   /// A property for the bitrate.
   struct Bitrate: Equatable, Sendable {
     var property: String
     /// 1000 for kbit/s, 1 for bit/s.
     var unit: Int
-    /// Whether a change reaches an encoder that runs.
+    /// Whether a change takes effect while the encoder runs.
     var isChangeable = true
     /// Whether the element makes a key frame with each change.
     var isChangeCostly = false
@@ -19,19 +19,19 @@ struct EncoderElement: Equatable, Sendable {
 
   struct Setting: Equatable, Sendable {
     var property: String
-    /// As gst-launch takes it.
+    /// The value as in gst-launch.
     var value: String
   }
 
   var name: String
   var isHardware = true
-  /// Nil leaves the bitrate to the element, or to what `controls` say.
+  /// Nil leaves the bitrate to the element, or to `controls`.
   var bitrate: Bitrate?
   /// Pictures from one key frame to the next.
   var keyFrameInterval: String?
   /// No look-ahead, no pictures that others wait for (B), a constant bitrate.
   var settings: [Setting] = []
-  /// The property for a driver's own controls (V4L2), which has everything.
+  /// The property for a driver's controls (V4L2), which has all settings.
   var controls: String?
 
   init(
@@ -46,7 +46,7 @@ struct EncoderElement: Equatable, Sendable {
     self.settings = settings.map { Setting(property: $0.key, value: $0.value) }
   }
 
-  /// In the order in which `auto` takes them: hardware first, then what makes better pictures.
+  /// In the order of `auto`: hardware first, then the better quality.
   static let known: [EncoderElement] = [
     EncoderElement(
       "nvh264enc", bitrate: .kilobits, keyFrameInterval: "gop-size",
@@ -81,7 +81,7 @@ struct EncoderElement: Equatable, Sendable {
       ]),
   ]
 
-  /// An element by its name; one that is not in the table is told nothing but the caps.
+  /// An element by its name; one that is not in the table gets only caps.
   static func named(_ name: String) -> EncoderElement {
     known.first { $0.name == name } ?? EncoderElement(name)
   }
@@ -92,7 +92,7 @@ extension EncoderElement.Bitrate {
   static let costlyBits = EncoderElement.Bitrate(property: "bitrate", unit: 1, isChangeCostly: true)
 }
 
-/// What is known of a property of an element.
+/// The type and range of an element's property.
 struct EncoderProperty: Equatable, Sendable {
   enum Values: Equatable, Sendable {
     case integers(ClosedRange<Int64>)
@@ -105,7 +105,7 @@ struct EncoderProperty: Equatable, Sendable {
 }
 
 extension EncoderElement {
-  /// What to set before the element starts.
+  /// The properties to set before the element starts.
   ///
   /// - Parameters:
   ///   - bitrate: in kbit/s.
@@ -120,7 +120,7 @@ extension EncoderElement {
     return wanted.compactMap { $0.adapted(to: find($0.property)) }
   }
 
-  /// What to set for another bitrate while it runs; nil if that can't be done.
+  /// The properties to set for another bitrate while it runs; nil if it can't be changed.
   ///
   /// - Parameters: as for ``settings(bitrate:keyFrameInterval:_:)``.
   func change(bitrate: Int, keyFrameInterval interval: Int, _ find: (String) -> EncoderProperty?) -> Setting? {
@@ -143,7 +143,7 @@ extension EncoderElement {
 }
 
 extension EncoderElement.Setting {
-  /// What the property takes of it; nil for nothing.
+  /// The nearest value that the property takes; nil for none.
   fileprivate func adapted(to property: EncoderProperty?) -> EncoderElement.Setting? {
     switch property?.values {
     case nil: return nil

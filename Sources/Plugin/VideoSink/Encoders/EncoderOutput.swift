@@ -1,18 +1,18 @@
 import GStreamerKit
 import SDLLink
 
-/// What an encoder element gives: access units, from any thread, and errors.
+/// The output of an encoder element: access units, from any thread, and errors.
 final class EncoderOutput: Sendable {
-  /// More access units than pictures can wait here only if the element makes them up.
+  /// An element with more access units than this is broken, since there are fewer pictures.
   private static let maximumCount = 64
 
-  // Each buffer belongs to the list it is in.
+  // The lists own their buffers.
   private struct State: @unchecked Sendable {
     var buffers: [UnsafeMutablePointer<GstBuffer>] = []
     var failure: String?
-    /// Everything has come.
+    /// The end of the stream has come.
     var hasEnded = false
-    /// What an application hears of the element, such as a question for its display.
+    /// Posts messages of the encoder for the application, such as NEED_CONTEXT for a display.
     var listener: UnsafeMutablePointer<GstElement>?
   }
 
@@ -27,12 +27,12 @@ final class EncoderOutput: Sendable {
     state.withLock { state in state.buffers.forEach { gst_buffer_unref($0) } }
   }
 
-  /// The sink is not told any more: an element that is stuck may outlive it.
+  /// Stops passing messages to the sink: an element that is stuck may outlive it.
   func forgetListener() {
     state.withLock { $0.listener = nil }
   }
 
-  /// What has gone wrong in the element.
+  /// The element's error.
   var failure: String? { state.withLock { $0.failure } }
 
   /// The oldest access unit; nil if there is none.
@@ -111,11 +111,11 @@ final class EncoderOutput: Sendable {
 
 /// The callbacks; each has a reference.
 extension EncoderOutput {
-  /// A pad that takes what the element gives.
+  /// A pad that takes the element's buffers.
   ///
   /// - Parameters:
-  ///   - template: everything that can be used.
-  ///   - preferred: what the element is asked for.
+  ///   - template: all usable caps.
+  ///   - preferred: the caps that the element is asked for.
   func makePad(_ template: borrowing Caps, preferred: borrowing Caps) -> ObjectReference<GstPad>? {
     let padTemplate = gst_pad_template_new("sink", GST_PAD_SINK, GST_PAD_ALWAYS, template.pointer)
     gst_object_ref_sink(padTemplate)
@@ -142,7 +142,7 @@ extension EncoderOutput {
         return 1
       },
       kept, { gst_mini_object_unref($0.map { $0.assumingMemoryBound(to: GstMiniObject.self) }) })
-    // What the element makes of it may lack the profile, or have another one.
+    // The element's caps may lack the profile, or have another one.
     cgst_pad_set_accept_template(pad.pointer)
     gst_pad_set_chain_function_full(
       pad.pointer,
@@ -161,7 +161,7 @@ extension EncoderOutput {
     return pad
   }
 
-  /// A bus of which only what concerns others is heard.
+  /// A bus that passes on only messages for the application.
   func makeBus() -> ObjectReference<GstBus>? {
     guard let bus = ObjectReference(owning: gst_bus_new()) else { return nil }
     gst_bus_set_sync_handler(

@@ -1,10 +1,10 @@
 import SDLLink
 
-/// The thread on which functions of an encoder element run: one that does not return holds up this thread alone.
+/// The thread on which functions of an encoder element run: one that does not return blocks only this thread.
 ///
 /// It is used by one thread at a time.
 final class EncoderThread: Sendable {
-  /// Longer than hardware takes to be set up, or a picture on a busy machine.
+  /// Longer than the setup of hardware takes, or a picture on a busy machine.
   static let longestCall = Duration.seconds(5)
 
   typealias Work = @Sendable () -> Int32

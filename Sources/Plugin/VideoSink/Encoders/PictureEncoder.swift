@@ -3,10 +3,10 @@ import X264Encoder
 
 /// Encodes raw pictures of one format: libx264, or an element.
 ///
-/// What comes of a picture may be there at once, later, or never: ``RawEncoder`` counts what is missing. It is used by
-/// one thread at a time, and waits for a bounded time at most.
+/// A picture's access unit may come at once, later, or never: ``RawEncoder`` counts the missing ones. It is used by one
+/// thread at a time, and waits for a bounded time at most.
 protocol PictureEncoder: AnyObject {
-  /// What it was opened with.
+  /// The settings with which it was opened.
   var settings: EncoderSettings { get }
 
   /// The number of the picture that the next finished access unit shows; nil if none is finished.
@@ -39,13 +39,13 @@ protocol PictureEncoder: AnyObject {
   /// - Returns: the number of its picture; nil if none is finished.
   func take(into payload: FramePayload) -> Int64?
 
-  /// No picture follows for now: finishes those that it has, as far as it can.
+  /// No picture follows for now: finishes the pictures in the encoder, as far as possible.
   func drain()
 }
 
-/// Whether an access unit changes nothing.
+/// Whether an access unit changes nothing on the screen.
 enum SettledUnit {
-  /// More than a slice has that changes nothing: about 20.
+  /// More bytes than in a slice that changes nothing: about 20.
   private static let sliceByteCount = 60
 
   static func changesNothing(byteCount: Int, unitCount: Int, isKeyFrame: Bool) -> Bool {

@@ -3,7 +3,7 @@ import Glibc
 import SDLApp
 import SDLLink
 
-/// What comes of the use of the frame path: counted, posted and pushed once no thread has it, since the receiver may
+/// The results of a use of the frame path: counted, posted and pushed once no thread has it, since the receiver may
 /// flush the pipeline at once.
 struct FrameResults {
   enum Announcement {
@@ -17,14 +17,14 @@ struct FrameResults {
   }
 
   var announcements: [Announcement] = []
-  /// The service for which a frame was queued that is its first.
+  /// The service for which its first frame was queued.
   var firstOfService: VideoGrant?
   var report: (present: LinkReport, former: LinkReport?)?
-  /// Of a frame that could not be queued, and so is not counted with it.
+  /// The encoding of a frame that could not be queued, and so is not counted with it.
   var lostEncoding: FramePayload.Encoding?
 }
 
-/// What all threads share that have to do with frames.
+/// The state that all threads share for frames.
 struct FrameState: Sendable {
   var counters = VideoSinkCounters()
   var settings = VideoSinkSettings().frames
@@ -34,12 +34,12 @@ struct FrameState: Sendable {
   fileprivate var owner: pthread_t?
 }
 
-/// The frame path, which one thread at a time works with. The streaming thread has it for each frame; when that thread
-/// brings none, the connection thread takes it for the last picture or a notice.
+/// The frame path, which one thread at a time uses. The streaming thread has it for each frame; while that thread has
+/// no frame, the connection thread takes it for the last picture or a notice.
 ///
 /// Unlike a lock it may be kept over a blocking call: the connection thread never waits for it, and has it for no
-/// longer than it takes to encode one picture. Nothing is posted or pushed with it: the answer may be a flush, which
-/// needs it.
+/// longer than it takes to encode one picture. Nothing is posted or pushed while it is taken: the answer may be a
+/// flush, which needs it.
 ///
 /// `@unchecked Sendable`: the path is reached only through the methods, by the thread that has set `owner` under the
 /// monitor's lock, which also orders what one thread has written before what the next one reads.
@@ -55,7 +55,7 @@ final class FrameAccess: @unchecked Sendable {
     shared = path.sink.state
   }
 
-  /// Waits for the path, and calls `opening` in the moment in which this thread gets it, with the lock.
+  /// Waits for the path, and calls `opening` when this thread gets it, with the lock.
   func take<Result>(
     _ opening: (FramePath, inout VideoSinkCounters, inout VideoNegotiation) -> Result
   ) -> (FramePath, Result) {
@@ -70,7 +70,7 @@ final class FrameAccess: @unchecked Sendable {
     }
   }
 
-  /// Gives the path back after a frame, which is counted in that moment.
+  /// Gives the path back after a frame, and counts the frame under the same lock.
   func give(counting outcome: FrameOutcome? = nil) -> FrameResults {
     let now = path.time.now
     let results = shared.withLock { shared in
@@ -87,7 +87,7 @@ final class FrameAccess: @unchecked Sendable {
     return results
   }
 
-  /// Waits for the path and has it for `body`.
+  /// Waits for the path, and calls `body` with it.
   func withPath<Result>(_ body: (FramePath) -> Result) -> (Result, FrameResults) {
     shared.wait(until: nil) { shared -> Void? in
       guard shared.owner == nil else { return nil }
@@ -97,7 +97,7 @@ final class FrameAccess: @unchecked Sendable {
     return (result, give())
   }
 
-  /// Has the path for `body` unless another thread has it, and then returns nil; for the connection thread.
+  /// Calls `body` with the path, or returns nil if another thread has it; for the connection thread.
   func withPathIfFree<Result>(_ body: (FramePath) -> Result) -> (Result, FrameResults)? {
     let isFree = shared.withLock { shared in
       guard shared.owner == nil else { return false }
@@ -109,7 +109,7 @@ final class FrameAccess: @unchecked Sendable {
     return (result, give())
   }
 
-  /// Lets other threads have the path while `body` waits or calls other code, if this thread has it.
+  /// Gives the path back while `body` waits or calls other code, if this thread has it.
   func whileGivenBack<Result>(_ body: () -> Result) -> Result {
     let isMine = shared.withLock { shared in
       guard let owner = shared.owner, pthread_equal(owner, pthread_self()) != 0 else { return false }

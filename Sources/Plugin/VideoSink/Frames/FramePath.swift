@@ -6,11 +6,11 @@ import SDLAppLink
 import SDLLink
 import X264Encoder
 
-/// What has become of a frame.
+/// The outcome of a frame.
 enum FrameOutcome {
   /// It is in the connection's queue, or is kept to be sent later.
   case queued
-  /// It holds no picture; what it holds goes with the next one.
+  /// It has no picture; its parameter sets are sent with the next one.
   case parametersKept
   /// The decoder shows the same picture already; nothing is sent.
   case unchanged
@@ -19,9 +19,9 @@ enum FrameOutcome {
   case failed(ElementError?, FrameDropReason = .noPicture)
 }
 
-/// The way of one kind of frames, once it is decided that they may be sent: of raw pictures, or of H.264.
+/// The path of raw pictures, or of H.264, once it is decided that a frame may be sent.
 protocol FormatPath: AnyObject {
-  /// After a longer pause the head unit may have closed its decoder, and the next frame must stand alone.
+  /// After a longer pause the head unit may have closed its decoder, and the next frame must be a key frame.
   var longestPause: Duration { get }
 
   /// A frame has come; whether it is sent is not decided.
@@ -31,18 +31,18 @@ protocol FormatPath: AnyObject {
   func begin(_ buffer: UnsafeMutablePointer<GstBuffer>) throws(ElementError) -> Bool
   /// Encodes or refers to a frame, and queues it.
   ///
-  /// - Parameter isDue: whether it is sent whatever the frame rate: it takes the place of one that was due and waited
-  ///   for the link, or was due itself.
+  /// - Parameter isDue: whether it is sent whatever the frame rate: it replaces a frame that was due and waited for the
+  ///   link, or was due itself.
   func send(
     _ buffer: UnsafeMutablePointer<GstBuffer>, _ permission: VideoNegotiation.Permission, isDue: Bool
   ) -> FrameOutcome
-  /// A frame is not sent now. Whether it is kept for later, and still counts as queued.
+  /// A frame is not sent now. Returns whether it is kept for later, and still counts as queued.
   func keep(_ buffer: UnsafeMutablePointer<GstBuffer>, insteadOf reason: FrameDropReason) -> Bool
   /// A frame is not sent.
   func frameLost()
-  /// Sends what waits, as far as the link takes it. On any thread; it does not block.
+  /// Sends waiting frames, as far as the link takes them. On any thread; it does not block.
   ///
-  /// - Parameter isLast: whether nothing follows, so that it is not too late for anything.
+  /// - Parameter isLast: whether no frame follows, so that none is too late.
   /// - Returns: when to look again; nil when nothing waits, so that the last picture may be repeated.
   func sendWaiting(_ permission: VideoNegotiation.Permission, isLast: Bool, now: Duration) -> Duration?
   /// Puts the last picture into a payload; false when there is none, or it can't be repeated.
@@ -51,40 +51,40 @@ protocol FormatPath: AnyObject {
   ) -> Bool
 }
 
-/// What is kept between frames, and the way of access units into the connection's queue.
+/// The state between frames, and the path of access units into the connection's queue.
 ///
-/// Frames are encoded in render, after the wait for the clock, so that nothing is encoded that is not sent: a picture
-/// that the decoder never gets would break the chain of those that depend on it.
+/// Frames are encoded in render, after the wait for the clock, so that only frames that are sent are encoded: a picture
+/// that the decoder never gets would break the pictures that refer to it.
 ///
 /// Only the thread that has it through ``FrameAccess`` may use it.
 final class FramePath {
-  /// After a second without data, SDL Core opens the stream to its decoder anew (`VideoDataStoppedTimeout`).
+  /// After a second without data, SDL Core reopens the stream to its decoder (`VideoDataStoppedTimeout`).
   static let decoderTimeout = Duration.seconds(1)
-  /// When the queue is full, or the link has not taken all, it is looked at again after this time.
+  /// When the queue is full, or the link has not taken all frames, it is checked again after this time.
   static let retryPause = Duration.milliseconds(20)
-  /// Shorter waits for room in the queue are normal; longer ones delay what follows.
+  /// Shorter waits for room in the queue are normal; longer ones delay later frames.
   private static let noticeableWait = Duration.milliseconds(10)
 
   unowned let sink: VideoSink
   let connection: AppConnection
   let time: TimeSource
-  /// The service has been resumed, and no frame been sent since: the next one must stand alone.
+  /// The service has been resumed, and no frame has been sent since: the next one must be a key frame.
   private let resumption: AtomicFlag
 
   private(set) lazy var raw = RawPath(self, keyFrameRequest: keyFrameRequest)
   private(set) lazy var h264 = H264Path(self)
   private let keyFrameRequest: AtomicFlag
-  /// That of the present input; nil before the first caps.
+  /// The format of the present input; nil before the first caps.
   private(set) var format: (any FormatPath)?
-  /// What the caps say; nil when they leave it open.
+  /// The frame rate in the caps; nil when they leave it open.
   private(set) var inputRate: Fraction?
   /// No frame has come since the last caps.
   var isInputNew = false
-  /// What is wrong with the pixels of the input, to be told when they are shown.
+  /// A problem with the pixels of the input, to be reported when they are shown.
   var pixelWarning: ElementError?
-  /// What the properties say.
+  /// The settings of the properties.
   private(set) var settings = VideoSinkSettings().frames
-  /// Of the frame at hand.
+  /// The time of the frame at hand.
   private(set) var frameTime = FrameTime()
   /// The frame at hand is sent before its time: nothing waits for the clock.
   var isAhead = false
@@ -96,7 +96,7 @@ final class FramePath {
   private var liveness = UpstreamLiveness()
   /// Of a live source; without one the link is ready for anything.
   private(set) var adaptation = LinkAdaptation()
-  /// No more is to be queued now. Of a live source.
+  /// No more frames of a live source may be queued now.
   private(set) var isQueueFull = false
 
   /// `VideoGrant.epoch` of the service that the last frame was for.
@@ -107,9 +107,9 @@ final class FramePath {
   private var lastSent: Duration = .zero
   /// For a head unit that wants RTP.
   private var rtp = RTPStream()
-  /// The next frame must be a key frame, since the decoder has not got what other frames depend on.
+  /// The next frame must be a key frame, since the decoder lacks the frames that others depend on.
   var needsKeyFrame = true
-  /// One that nothing is in.
+  /// An empty payload.
   private var payload: FramePayload?
   private var results = FrameResults()
 
@@ -129,7 +129,7 @@ final class FramePath {
   /// Whether upstream is live: its time stamps go on while frames are held up.
   var isUpstreamLive: Bool { liveness.isLive(at: sink.pad) }
 
-  /// Something to be said to the application or to upstream.
+  /// Adds an announcement to the application or to upstream.
   func announce(_ announcement: FrameResults.Announcement) {
     results.announcements.append(announcement)
   }
@@ -139,7 +139,7 @@ final class FramePath {
     if count > 0 { sink.count { $0.frameDropped(reason, count: UInt64(count)) } }
   }
 
-  /// The frame at hand is not sent: the application hears of it, if a viewer misses it.
+  /// The frame at hand is not sent: this is reported to the application, if a viewer misses it.
   func announceLoss(_ reason: FrameDropReason) {
     sink.log(GST_LEVEL_LOG, "dropped a frame: \(reason)")
     if reason.isLossOfQuality { announce(.loss(frameTime, isLive: isUpstreamLive)) }
@@ -155,7 +155,7 @@ extension FramePath {
     if payload == nil { payload = shared.payloads.popLast() }
   }
 
-  /// With the lock: counts what has been done, and gives out what is to be told.
+  /// With the lock: counts the results, and returns them.
   func given(_ counters: inout VideoSinkCounters, now: Duration) -> FrameResults {
     var taken = FrameResults()
     swap(&taken, &results)
@@ -188,19 +188,19 @@ extension FramePath {
     }
     format = next
     lateness.apply(isRaw: isRaw, to: sink.baseSink)
-    // Before the head unit is known, upstream's first caps may be some that it changes before anything is shown.
+    // Before the head unit is known, upstream may change its first caps before a frame is shown.
     pixelWarning = input.pixelWarning
-    // Upstream may have other elements now. It is asked with the first frame: an element that sends a CAPS event may
+    // Upstream may have other elements now. It is queried with the first frame: an element that sends a CAPS event may
     // hold a lock that its answers need.
     isInputNew = true
   }
 
-  /// A new stream follows another: H.264 goes on with a key frame.
+  /// A new stream follows another: H.264 continues with a key frame.
   func restart() {
     if !isRaw { requireKeyFrame() }
   }
 
-  /// What follows depends on frames that were not sent.
+  /// Later frames depend on frames that were not sent.
   func requireKeyFrame() {
     needsKeyFrame = true
     h264.forget()
@@ -224,24 +224,24 @@ extension FramePath {
     raw.close()
   }
 
-  /// A frame has come: notes its time, and has its format look at it.
+  /// A frame has come: notes its time, and passes it to its format.
   func begin(_ buffer: UnsafeMutablePointer<GstBuffer>) throws(ElementError) -> Bool {
     frameTime = FrameTime(of: buffer)
     return try format?.begin(buffer) ?? true
   }
 
-  /// For a frame that was kept.
+  /// Prepares for a frame that was kept.
   func begin(kept buffer: UnsafeMutablePointer<GstBuffer>) {
     frameTime = FrameTime(of: buffer)
   }
 
-  /// Reads what can be touched in a frame.
+  /// Reads the touchable regions of a frame.
   ///
   /// - Returns: the regions, if they differ from those before, or belong to pictures of another size.
   func changedRegions(
     of buffer: UnsafeMutablePointer<GstBuffer>, pictureSize: VideoSize?
   ) -> [HapticRectangle]? {
-    // The usual frame has none, as the one before.
+    // Usually neither this frame nor the last one has any.
     guard
       !regions.rectangles.isEmpty
         || gst_buffer_get_meta(buffer, gst_video_region_of_interest_meta_api_get_type()) != nil
@@ -255,7 +255,7 @@ extension FramePath {
   /// Running time at which the frame at hand is shown, in ns; `GST_CLOCK_TIME_NONE` when it does not say.
   var frameRunningTime: UInt64 { UInt64(sink.runningTime(of: GstClockTime(frameTime.presentation))) }
 
-  /// The frame at hand was held up for so long.
+  /// The frame at hand was held up for this time.
   func extendDelay(by time: Duration) {
     if !isAhead { delay.extend(by: time, sink.baseSink) }
   }
@@ -274,8 +274,8 @@ extension FramePath {
     return format.send(buffer, permission, isDue: isDue)
   }
 
-  /// The first frame of a service must stand alone, and the first after a pause, in which the head unit may have closed
-  /// its decoder.
+  /// The first frame of a service must be a key frame, and so must the first one after a pause in which the head unit
+  /// may have closed its decoder.
   func begin(_ grant: VideoGrant) {
     let now = time.now
     let isNew = epoch != grant.epoch
@@ -301,7 +301,7 @@ extension FramePath {
   /// How long nothing has been sent.
   func silence(_ now: Duration) -> Duration { now - lastSent }
 
-  /// When something was sent for this service last; nil for nothing.
+  /// When a frame was sent for this service last; nil if none was.
   func lastSent(in grant: VideoGrant) -> Duration? { epoch == grant.epoch ? lastSent : nil }
 
   /// Queues the last picture once more, if there is one and room for it.
@@ -315,7 +315,7 @@ extension FramePath {
     let payload = takePayload(.repeated)
     guard format.fillWithLastPicture(payload, permission, isNew: isNew) else { return giveBack(payload) }
     guard submitNow(payload, permission.grant) else {
-      // Pictures that are encoded next would depend on this one, which the decoder never gets.
+      // The next pictures would depend on this one, which the decoder never gets.
       if isRaw { needsKeyFrame = true }
       return
     }
@@ -326,7 +326,7 @@ extension FramePath {
 // MARK: The link
 
 extension FramePath {
-  /// Looks at the link before a frame is sent.
+  /// Samples the link before a frame is sent.
   func observeLink(_ targets: EncoderTargets) {
     guard isUpstreamLive else { return follow(targets) }
     let (sample, isFull) = connection.video.linkSampleAndIsFull()
@@ -345,13 +345,13 @@ extension FramePath {
     adaptation.follow(targets, frameRate: frameRate(targets))
   }
 
-  /// Of the pictures that are to be sent.
+  /// The frame rate of the pictures that are sent.
   func frameRate(_ targets: EncoderTargets) -> Fraction {
     inputRate.map { min($0, targets.frameRate) } ?? targets.frameRate
   }
 
-  /// Whether the link is too far behind for a live frame. Those up to the next key frame follow it, for which upstream
-  /// is asked once the link is ready for it.
+  /// Whether the link is too far behind for a live frame. Then frames up to the next key frame are dropped too, which
+  /// is requested of upstream once the link is ready for it.
   var isLinkLate: Bool {
     adaptation.isLate(isKeyFrameNeeded: needsKeyFrame, sinceSent: time.now - lastSent)
   }
@@ -367,7 +367,7 @@ extension FramePath {
     return payload
   }
 
-  /// One that was not queued.
+  /// Returns a payload that was not queued.
   func giveBack(_ payload: FramePayload) {
     results.lostEncoding = payload.encoding ?? results.lostEncoding
     payload.clear()
@@ -393,14 +393,14 @@ extension FramePath {
       case .full: return abandon(payload, .queueFull)
       case .closed, .stale: return abandon(payload, .notStreaming)
       case .flushing:
-        // Access is kept: nothing may overtake what has been encoded.
+        // The path is kept: no other frame may overtake an encoded one.
         let result = gst_base_sink_wait_preroll(sink.baseSink)
         guard result == GST_FLOW_OK else { return abandon(payload, .discarded, result) }
       }
     }
   }
 
-  /// A frame that others depend on is lost, so the next one must stand alone.
+  /// A frame that others depend on is lost, so the next one must be a key frame.
   private func abandon(
     _ payload: FramePayload, _ reason: FrameDropReason, _ result: GstFlowReturn = GST_FLOW_OK
   ) -> FrameOutcome {
@@ -428,7 +428,7 @@ extension FramePath {
 
   private func noteQueued(_ grant: VideoGrant, _ rtp: RTPStream, at time: Duration) {
     self.rtp = rtp
-    // Not the time now: this thread may have been kept waiting since.
+    // Not the present time: this thread may have waited since.
     lastSent = time
     guard queuedEpoch != grant.epoch else { return }
     queuedEpoch = grant.epoch
@@ -452,7 +452,7 @@ extension FramePath {
   }
 }
 
-/// When a frame is to be shown, as its buffer says; `GST_CLOCK_TIME_NONE` where it does not.
+/// When a frame is shown, by its buffer; `GST_CLOCK_TIME_NONE` if that has no time.
 struct FrameTime {
   private(set) var presentation = UInt64.max
   private(set) var duration = UInt64.max

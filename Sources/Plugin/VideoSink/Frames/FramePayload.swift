@@ -5,16 +5,15 @@ import SDLAppLink
 import SDLLink
 
 /// One access unit: bytes of its own (from the encoder), then memory of a GstBuffer (H.264 input), either may be empty.
-/// It is sent as it is, or as RTP packets that refer to it. NAL units with lengths in front are sent from where they
-/// are too: the buffer may belong to others as well, such as the base class and the branches of a tee, so nothing is
-/// written into it.
+/// It is sent as it is, or as RTP packets that refer to it. NAL units with lengths in front are not copied either: the
+/// buffer may be shared, with the base class and the branches of a tee, so nothing is written into it.
 ///
 /// `@unchecked Sendable`: it is filled by the streaming thread, then handed over through the queue's lock, and touched
 /// by nothing else until it comes back, under the lock of the sink's state.
 final class FramePayload: MediaPayload, @unchecked Sendable {
   private static let maximumBlocks = 8
 
-  /// What is in it.
+  /// The kind of content.
   enum Kind {
     /// A frame that came from upstream.
     case frame
@@ -24,7 +23,7 @@ final class FramePayload: MediaPayload, @unchecked Sendable {
     case notice
   }
 
-  /// How the picture in it came about; counted together with what becomes of it.
+  /// How the picture was encoded; counted together with its outcome.
   struct Encoding {
     var time: Duration
     /// Upstream or the application has asked for a key frame.
@@ -35,8 +34,8 @@ final class FramePayload: MediaPayload, @unchecked Sendable {
   /// Nil unless a picture from upstream was encoded here.
   var encoding: Encoding?
 
-  /// Where to count what became of it. Held while in use, because a sink that is stopped in a callback of the
-  /// connection's own thread does not wait for what is queued.
+  /// The sink that counts the outcome. Held while in use, because a sink that is stopped in a callback on the
+  /// connection thread does not wait for queued payloads.
   private var sink: VideoSink?
   private var storage = UnsafeMutableRawBufferPointer.allocate(byteCount: 16 << 10, alignment: 16)
   private var storedCount = 0
@@ -47,7 +46,7 @@ final class FramePayload: MediaPayload, @unchecked Sendable {
   private var mapCount = 0
   /// Bytes at the start of the first block that are left out.
   private var skipped = 0
-  /// Of the buffer; what is stored has start codes.
+  /// The framing of the buffer; stored bytes have start codes.
   private var framing = NALUnitFraming.startCodes
   /// The NAL units of the buffer's only block, if they have lengths in front. Used again and again.
   private var units: [Range<Int>] = []
@@ -63,7 +62,7 @@ final class FramePayload: MediaPayload, @unchecked Sendable {
     storage.deallocate()
   }
 
-  /// Something is about to be put into it.
+  /// It is about to be filled.
   func begin(_ kind: Kind, for sink: VideoSink) {
     self.kind = kind
     self.sink = sink
@@ -78,7 +77,7 @@ final class FramePayload: MediaPayload, @unchecked Sendable {
   }
 
   /// Copies the NAL units of an access unit, each after a start code of four bytes, which is the only form that SDL's
-  /// own libraries send. Encoders write shorter ones where they may.
+  /// own libraries send. Encoders write shorter ones where the standard allows.
   func storeUnits(of accessUnit: UnsafeRawBufferPointer, isKeyFrame: Bool) {
     // A start code of three bytes and a unit of one become five.
     reserve(accessUnit.count + accessUnit.count / 4 + 1)
@@ -132,7 +131,7 @@ final class FramePayload: MediaPayload, @unchecked Sendable {
   /// The first block of the buffer, which holds the beginning of the access unit.
   var firstBlock: UnsafeRawBufferPointer { mapCount > 0 ? block(0) : UnsafeRawBufferPointer(start: nil, count: 0) }
 
-  /// Leaves out the first bytes of the buffer's first block, up to the start code or the length of a NAL unit.
+  /// Skips the first bytes of the buffer's first block, up to the start code or the length of a NAL unit.
   func skip(_ count: Int) {
     skipped = min(count, firstBlock.count)
     units.removeAll { $0.lowerBound < count }
@@ -148,7 +147,7 @@ final class FramePayload: MediaPayload, @unchecked Sendable {
 
   /// From now on the segments are RTP packets. False when there is no NAL unit in the access unit.
   ///
-  /// What comes from a buffer must be one block.
+  /// The part from a buffer must be one block.
   func packetize(with packetizer: inout RTPPacketizer, at time: Duration) -> Bool {
     let count = partCount
     for index in 0..<count {
@@ -160,8 +159,8 @@ final class FramePayload: MediaPayload, @unchecked Sendable {
   }
 
   /// Puts the delimiter that announces the next picture at the end, in place of its own at the beginning, which came
-  /// with the picture before: a decoder that reads a byte stream knows then that this picture is complete, and not only
-  /// when the next one begins (H.264, 7.4.1.2.3).
+  /// with the picture before: so a decoder that reads a byte stream knows at once that this picture is complete, not
+  /// only when the next one begins (H.264, 7.4.1.2.3).
   func moveDelimiter() {
     let (bytes, framing) = part(at: 0)
     if let end = NALUnits(bytes, framing: framing).delimiterEnd {
@@ -170,10 +169,10 @@ final class FramePayload: MediaPayload, @unchecked Sendable {
     endsWithDelimiter = true
   }
 
-  /// How many places the access unit lies in.
+  /// The number of memory blocks of the access unit.
   var partCount: Int { (storedCount > 0 ? 1 : 0) + mapCount }
 
-  /// The access unit in one of its places, in order.
+  /// The memory blocks of the access unit, in order.
   func part(at index: Int) -> (bytes: UnsafeRawBufferPointer, framing: NALUnitFraming) {
     var index = index
     if storedCount > 0 {
@@ -247,7 +246,7 @@ final class FramePayload: MediaPayload, @unchecked Sendable {
     }
   }
 
-  /// Lets everything go that it refers to.
+  /// Releases its references.
   func clear() {
     if let buffer {
       unmap(buffer)
@@ -277,8 +276,8 @@ final class FramePayload: MediaPayload, @unchecked Sendable {
   }
 }
 
-/// RTP packets as memory blocks to write one after the other: what stands in front of each, then its part of the access
-/// unit, which stays where it is.
+/// RTP packets as memory blocks to write one after the other: the prefix of each, then its part of the access unit,
+/// without a copy.
 struct PacketBlocks: ~Copyable {
   private static let stride = RTPPacket.maximumPrefixByteCount
 
@@ -334,7 +333,7 @@ struct PacketBlocks: ~Copyable {
   }
 }
 
-/// The RTP packets of a video service: their numbers and times, which go on from one access unit to the next.
+/// The RTP packets of a video service: their numbers and times, which continue from one access unit to the next.
 ///
 /// A value: it is kept only when the access unit that it was used for is queued, so that skipped numbers don't look
 /// like a loss.
@@ -354,9 +353,9 @@ struct RTPStream {
   /// Turns the payload into packets; false when there is nothing in it.
   ///
   /// - Parameters:
-  ///   - time: when to show the picture, in running time; nil for one that has no time of its own, which is as
-  ///     much later than the one before as it comes later.
-  ///   - now: the present.
+  ///   - time: when to show the picture, in running time; nil for one without a time of its own, which gets the
+  ///     distance of the arrivals.
+  ///   - now: the present time.
   mutating func packetize(_ payload: FramePayload, for grant: VideoGrant, at time: Duration?, now: Duration) -> Bool {
     if epoch != grant.epoch {
       var generator = SystemRandomNumberGenerator()

@@ -1,12 +1,12 @@
 import SDLApp
 
 /// Decides which raw pictures are left out when they come faster than the head unit takes them, and when the last one
-/// of those is shown after all, because nothing follows.
+/// left out is shown after all, because none follows.
 struct FrameRateThinning {
   private var limiter = FrameRateLimiter()
-  /// When to show the last picture, which was left out, while nothing has come since.
+  /// When to show the last picture, which was left out, if none comes after it.
   private(set) var delayedUntil: Duration?
-  /// When the timer for one of those fires, or has fired.
+  /// When the timer for such a picture fires, or has fired.
   private var timer: Duration = .zero
 
   /// How much later the last picture is shown when pictures do not come in time with the clock: longer than such
@@ -21,9 +21,8 @@ struct FrameRateThinning {
 
   /// - Parameters:
   ///   - runningTime: of the picture, in ns; `UInt64.max` if it has none.
-  ///   - inputRate: what the caps say; nil when they leave it open.
-  ///   - isPaced: whether pictures come when they are to be shown. A file that is not played in time may come with any
-  ///     delays.
+  ///   - inputRate: the rate in the caps; nil when they leave it open.
+  ///   - isPaced: whether pictures come at their time. A file that is played without sync may come with any delays.
   /// - Returns: nil for a picture that is due.
   mutating func judge(
     _ runningTime: UInt64, limit: Fraction, inputRate: Fraction?, isPaced: Bool, now: Duration
@@ -44,21 +43,21 @@ struct FrameRateThinning {
     return Early(timer: deadline)
   }
 
-  /// Whether the last picture is to be shown now.
+  /// Whether to show the last picture now.
   mutating func takeDelayed(isQueueFull: Bool, now: Duration) -> Bool {
     guard let delayedUntil, now >= delayedUntil, !isQueueFull else { return false }
     self.delayedUntil = nil
     return true
   }
 
-  /// When to look again; nil when nothing is delayed.
+  /// When to check again; nil when no picture is delayed.
   mutating func nextTimer(now: Duration) -> Duration? {
     guard let delayedUntil else { return nil }
     timer = now >= delayedUntil ? now + FramePath.retryPause : delayedUntil
     return timer
   }
 
-  /// Another picture follows, or none will.
+  /// Another picture follows, or none can.
   mutating func forgetDelayed() {
     delayedUntil = nil
   }
@@ -85,14 +84,14 @@ struct FrameRateLimiter {
 
   enum Verdict: Equatable {
     case due
-    /// So many ns before the next one is due.
+    /// How many ns before its due time a picture may pass.
     case early(UInt64)
   }
 
   private struct Last {
-    /// As it came.
+    /// The time stamp and arrival of the picture.
     var time: Time
-    /// What counts, in ns.
+    /// The time that counts, in ns.
     var runningTime: UInt64
   }
 
@@ -102,12 +101,12 @@ struct FrameRateLimiter {
 
   /// - Parameters:
   ///   - limit: the most pictures per second.
-  ///   - inputRate: what the caps say; nil for a variable rate.
+  ///   - inputRate: the rate in the caps; nil for a variable rate.
   mutating func judge(_ time: Time, limit: Fraction, inputRate: Fraction?) -> Verdict {
     let now = runningTime(of: time)
     let grid = Grid(limit: limit, inputRate: inputRate, sinceLast: last.map { now &- $0.runningTime })
     last = Last(time: time, runningTime: now)
-    // A jump back, or a gap, starts the rhythm anew.
+    // A jump back, or a gap, restarts the rhythm.
     guard let due, now < due + grid.interval, due <= now + 2 * grid.interval else {
       self.due = now + grid.interval
       return .due

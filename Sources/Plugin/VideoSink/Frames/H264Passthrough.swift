@@ -5,26 +5,26 @@ import SDLApp
 /// H.264 input: passed on from its own memory, beginning at a key frame. Lengths in front of its NAL units become start
 /// codes.
 final class H264Passthrough {
-  /// A key frame that upstream was asked for.
+  /// A key frame that was requested of upstream.
   private struct KeyFrameRequest {
     var time: Duration
     /// It has taken too long, and a warning was posted.
     var isOverdue = false
   }
 
-  /// How long upstream may take to send a key frame that it was asked for.
+  /// How long upstream may take to send a requested key frame.
   private static let keyFrameTimeout = Duration.seconds(5)
   private static let rateTolerance = 1.05
 
   private unowned let path: FramePath
-  /// Those of the stream, for key frames that come without.
+  /// The parameter sets of the stream, for key frames without them.
   private var parameterSets = ParameterSets()
   private var parameterSet: SequenceParameterSet?
   private var framing = NALUnitFraming.startCodes
   private var configuration: DecoderConfiguration?
-  /// Some of them have come without a picture, and not been sent.
+  /// Some of them came without a picture, and have not been sent.
   private var hasKeptParameterSets = false
-  /// Upstream has been asked for the key frame that is missing.
+  /// The missing key frame has been requested of upstream.
   private var keyFrameRequest: KeyFrameRequest?
   private var repeatPicture = RepeatPicture()
   private var rateMeter = FrameRateMeter()
@@ -34,7 +34,7 @@ final class H264Passthrough {
     self.path = path
   }
 
-  /// The size that the parameter sets tell.
+  /// The size in the parameter sets.
   var size: VideoSize? { parameterSet.map { VideoSize($0.width, $0.height) } }
 
   /// The most pictures that come before another and are shown after it; 0 when the stream does not say.
@@ -46,7 +46,7 @@ final class H264Passthrough {
   /// Another format follows.
   ///
   /// - Parameter configuration: of a stream with lengths in front of its NAL units; nil for a byte stream.
-  /// - Returns: whether decoding has to begin anew, because other parameter sets hold.
+  /// - Returns: whether decoding has to restart, because the parameter sets have changed.
   func setConfiguration(_ configuration: DecoderConfiguration?) -> Bool {
     rateMeter = FrameRateMeter()
     framing = configuration.map { .lengths(byteCount: $0.lengthByteCount) } ?? .startCodes
@@ -99,7 +99,7 @@ final class H264Passthrough {
     ).isKeyFrame
   }
 
-  /// What has become of a buffer.
+  /// The outcome of a buffer.
   enum Filling {
     case filled
     /// It holds parameter sets and no picture: they go with the next one, because some head units stop at a message
@@ -144,8 +144,8 @@ final class H264Passthrough {
   }
 
   /// The first frame of a stream starts with its parameter sets, after a delimiter if it has one, as the standard
-  /// orders them (7.4.1.2.3). What else stands before them is left out, and what is missing is put in front. False when
-  /// they are not known.
+  /// orders them (7.4.1.2.3). Other units before them are left out, and missing ones are put in front. False when they
+  /// are not known.
   private func begin(_ payload: FramePayload, _ unit: AccessUnitSummary) -> Bool {
     if let parameterSet = unit.sequenceParameterSet, unit.hasPictureParameterSet {
       if unit.firstNALUnit != .accessUnitDelimiter {
@@ -187,22 +187,22 @@ final class H264Passthrough {
   }
 }
 
-/// Key frames that upstream is asked for.
+/// Requests for key frames.
 extension H264Passthrough {
-  /// Another service begins, or goes on: upstream may be asked again.
+  /// Another service begins, or continues: upstream may be asked again.
   func forgetKeyFrameRequest() {
     keyFrameRequest = nil
   }
 
-  /// Whether nothing can be sent without a key frame that upstream has not been asked for, and it may send nothing else
-  /// before; it counts as asked then.
+  /// Whether no frame can be sent without a key frame that was not requested yet, and upstream may send none before the
+  /// request; it then counts as requested.
   func mustRequestKeyFrame(now: Duration) -> Bool {
     guard path.needsKeyFrame, keyFrameRequest == nil else { return false }
     keyFrameRequest = KeyFrameRequest(time: now)
     return true
   }
 
-  /// Nothing can be shown before the next key frame: upstream is asked for one. If none comes, a warning is posted.
+  /// No frame can be shown before the next key frame: it is requested of upstream. If none comes, a warning is posted.
   private func keyFrameMissed() {
     let now = path.time.now
     guard let request = keyFrameRequest else {
@@ -225,9 +225,9 @@ extension H264Passthrough {
 
 /// Frame rates.
 extension H264Passthrough {
-  /// With each frame: what is too fast can't be thinned out, since frames depend on each other.
+  /// Called with each frame: a rate that is too high can't be thinned out, since frames depend on each other.
   ///
-  /// - Parameter limit: what user and head unit want; nil if neither says.
+  /// - Parameter limit: the limit of user and head unit; nil if neither has one.
   func observeRate(limit: Fraction?) {
     guard !hasWarnedAboutRate else { return }
     let time = path.frameRunningTime
@@ -248,7 +248,7 @@ extension H264Passthrough {
   }
 }
 
-/// The parameter sets of an H.264 stream, as they came last.
+/// The last parameter sets of an H.264 stream.
 struct ParameterSets {
   static let startCode: [UInt8] = [0, 0, 0, 1]
 
@@ -261,8 +261,8 @@ struct ParameterSets {
 
   var isComplete: Bool { !sequence.isEmpty && !picture.isEmpty }
 
-  /// Takes the parameter sets in front of the picture of an access unit; whether any of them is new. Allocates nothing
-  /// for those that are not: key frames repeat their parameter sets.
+  /// Takes the parameter sets in front of the picture of an access unit; returns whether any of them is new. Allocates
+  /// nothing for known ones: key frames repeat their parameter sets.
   mutating func update(from accessUnit: UnsafeRawBufferPointer, framing: NALUnitFraming = .startCodes) -> Bool {
     let isSequenceNew = Self.update(&sequence, .sequenceParameterSet, from: accessUnit, framing)
     let isPictureNew = Self.update(&picture, .pictureParameterSet, from: accessUnit, framing)
@@ -286,7 +286,7 @@ struct ParameterSets {
       }
       offset = end
     }
-    // Units that are not there any more; none at all means that the access unit has nothing to say of this kind.
+    // Units that have disappeared; if all have, the access unit has no parameter sets of this kind.
     if offset > 0, offset < kept.count {
       kept.removeSubrange(offset...)
       isNew = true

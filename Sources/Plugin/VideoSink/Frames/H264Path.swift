@@ -2,19 +2,19 @@ import GStreamerKit
 import H264
 import SDLApp
 
-/// H.264 that came as such: each frame goes on as it is, if the decoder has what it depends on.
+/// H.264 input: each frame is passed on as it is, if the decoder has the frames that it depends on.
 ///
 /// Live frames that come while there is no service are kept from the last key frame on, because encoders with a
-/// look-ahead make the next one that they are asked for seconds later.
+/// look-ahead take seconds to make a requested one.
 final class H264Path: FormatPath {
   let longestPause = FramePath.decoderTimeout
 
   private unowned let path: FramePath
-  /// What is known of the stream.
+  /// The state of the stream.
   let passthrough: H264Passthrough
-  /// Of a stream that is not live: what was sent.
+  /// For a stream that is not live: the frames that were sent.
   private var sent = PictureGroup()
-  /// Of a live stream: what could not be sent yet, and counts as queued.
+  /// For a live stream: the frames that could not be sent yet, and count as queued.
   private var waiting = PictureGroup()
 
   init(_ path: FramePath) {
@@ -31,7 +31,7 @@ final class H264Path: FormatPath {
     path.requireKeyFrame()
   }
 
-  /// What follows depends on frames that were not sent.
+  /// Later frames depend on frames that were not sent.
   func forget() {
     sent.forget()
     dropWaiting(.notStreaming)
@@ -72,12 +72,12 @@ final class H264Path: FormatPath {
     return outcome
   }
 
-  /// Sends what the next frame depends on to a new decoder, unless that is not known.
+  /// Sends the frames that the next one depends on to a new decoder, if they are known.
   ///
-  /// - Returns: what stands in the way; nil for nothing.
+  /// - Returns: the obstacle; nil for none.
   private func sendGroupAgain(_ permission: VideoNegotiation.Permission) -> FrameOutcome? {
     guard !sent.buffers.isEmpty else { return nil }
-    // It is no part of what is to be shown in time.
+    // These frames are not shown at their time.
     let wasAhead = path.isAhead
     path.isAhead = true
     defer { path.isAhead = wasAhead }
@@ -98,7 +98,7 @@ final class H264Path: FormatPath {
   func fillWithLastPicture(
     _ payload: FramePayload, _ permission: VideoNegotiation.Permission, isNew: Bool
   ) -> Bool {
-    // Without its key frame the stream can't be taken up, and after a break of any kind that is what has to come.
+    // Without its key frame the stream can't be resumed, so after any interruption a key frame has to come.
     !path.needsKeyFrame && passthrough.fillWithRepeat(payload)
   }
 }
@@ -116,9 +116,9 @@ extension H264Path {
 
   /// Keeps a frame that can't be sent yet.
   ///
-  /// - Parameter reason: for frames that are given up, because a key frame takes their place, or because there are too
+  /// - Parameter reason: for frames that are given up, because a key frame replaces them, or because there are too
   ///   many.
-  /// - Returns: false when nothing that is kept leads to it.
+  /// - Returns: false when the frames that it depends on are not kept.
   private func wait(_ buffer: UnsafeMutablePointer<GstBuffer>, insteadOf reason: FrameDropReason) -> Bool {
     let isKeyFrame = passthrough.isKeyFrame(buffer)
     // A copy, since the pool of an encoder may be small.
@@ -134,7 +134,7 @@ extension H264Path {
     return true
   }
 
-  /// Gives up what waits.
+  /// Gives up waiting frames.
   func dropWaiting(_ reason: FrameDropReason) {
     path.dropKept(reason, count: waitingCount)
     waiting.forget()
@@ -149,7 +149,7 @@ extension H264Path {
   private func sendWaiting(_ permission: VideoNegotiation.Permission, isLast: Bool = false) {
     path.begin(permission.grant)
     while let buffer = waiting.buffers.first {
-      // The rest of a group whose beginning another service has got.
+      // The rest of a group of pictures that began in another service.
       guard !path.needsKeyFrame || passthrough.isKeyFrame(buffer) else { return dropWaiting(.notStreaming) }
       path.observeLink(permission.targets)
       guard !path.isQueueFull, isLast || !path.isLinkLate else { return }
@@ -171,18 +171,18 @@ extension H264Path {
   }
 }
 
-/// Frames since the last key frame, so that the stream can be taken up in the middle of a group of pictures by a
-/// decoder that was opened anew: what was sent of a file, after a pause, in which many streams can't be repeated, or
-/// for another service; and what has come of a live stream before its service was there.
+/// Frames since the last key frame, with which a new decoder can join in the middle of a group of pictures: those sent
+/// of a file, for use after a pause (in which many streams can't be repeated) or for another service; and those of a
+/// live stream that came before its service.
 struct PictureGroup: ~Copyable {
-  /// Larger ones are not kept: it would take longer to send them again than to wait for the next key frame. Nor is what
-  /// follows one, since memory that is held is not in the cache when upstream uses it again.
+  /// Larger groups are not kept, because sending them again would take longer than waiting for the next key frame. Nor
+  /// are frames after the limit, since memory that is held is not in the cache when upstream uses it again.
   private static let maximumCount = 600
   private static let maximumByteCount = 2 << 20
 
-  /// Empty when the key frame is not known, or something has been lost since.
+  /// Empty when the key frame is not known, or a frame has been lost since.
   private(set) var buffers: [UnsafeMutablePointer<GstBuffer>] = []
-  /// Those since the last key frame, kept or not.
+  /// The frames since the last key frame, kept or not.
   private var count = 0
   private var byteCount = 0
 
@@ -203,12 +203,12 @@ struct PictureGroup: ~Copyable {
     buffers.append(buffer)
   }
 
-  /// The first one has gone.
+  /// The first one has been removed.
   mutating func removeFirst() {
     gst_buffer_unref(buffers.removeFirst())
   }
 
-  /// What follows can't be decoded after these.
+  /// Later frames can't be decoded after these.
   mutating func forget() {
     release()
     count = 0

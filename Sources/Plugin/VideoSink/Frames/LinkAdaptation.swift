@@ -1,13 +1,13 @@
 import SDLApp
 import X264Encoder
 
-/// What the user asked for of live pictures on a link that may be slow.
+/// The user's settings for live pictures on a slow link.
 struct LinkSettings: Equatable, Sendable {
   /// Whether the bitrate follows the link.
   var isAdaptive = true
   /// kbit/s below which the frame rate goes down and not the quality.
   var minimumBitrate: UInt32 = 200
-  /// Milliseconds; 0 is no bound. A touch that is answered within this still feels direct, and the short interruptions
+  /// Milliseconds; 0 is no bound. An answer to a touch within this time still feels direct, and the short interruptions
   /// of Wi-Fi (retransmissions, power saving, scans) are mostly shorter.
   var maximumLatency: UInt32 = 150
 
@@ -17,16 +17,16 @@ struct LinkSettings: Equatable, Sendable {
 /// Follows the link of one stream from a live source: whether it is ready for a picture, and at which rates that is
 /// encoded.
 ///
-/// It gives samples of the link to ``RateController``, and passes on what that decides when it has changed noticeably,
-/// so that x264 is not set anew for each picture.
+/// It gives samples of the link to ``RateController``, and passes its targets on when they have changed noticeably, so
+/// that x264 is not reconfigured for each picture.
 struct LinkAdaptation {
-  /// What application, head unit and input ask for.
+  /// The requirements of application, head unit and input.
   struct Wanted: Equatable {
     var targets: EncoderTargets
-    /// Of the pictures to be sent.
+    /// Of the pictures that are sent.
     var frameRate: Fraction
     var settings: LinkSettings
-    /// Upstream encodes; nothing of that can be left out without what follows it.
+    /// Upstream encodes; leaving out a frame loses all up to the next key frame.
     var isEncoderUpstream = false
 
     fileprivate var limits: RateController.Limits {
@@ -38,9 +38,9 @@ struct LinkAdaptation {
     }
   }
 
-  /// A frame rate that is lower by less counts as the wanted one.
+  /// A frame rate that is lower by less than this counts as the wanted one.
   private static let noticeableShare = 0.02
-  /// Changes by less are not reported, unless the reason changes.
+  /// Smaller changes are not reported, unless the reason changes.
   private static let reportedShare = 0.05
   private static let reportInterval = Duration.milliseconds(300)
 
@@ -48,7 +48,7 @@ struct LinkAdaptation {
   private var wanted: Wanted?
   /// `VideoGrant.epoch` of the service.
   private var epoch: UInt32 = 0
-  /// What the encoder is to aim at; nil for the targets.
+  /// The encoder's rates; nil for the targets.
   private(set) var rates: EncoderRates?
   /// The most pictures per second, if the link carries fewer than wanted.
   private(set) var frameRateLimit: Fraction?
@@ -64,12 +64,12 @@ struct LinkAdaptation {
     self.reportTime = reportTime
   }
 
-  /// Takes what the kernel says just before a picture would be encoded, and just after it.
+  /// Takes a sample just before a picture would be encoded, and just after it.
   ///
   /// - Parameters:
-  ///   - sample: of this moment.
+  ///   - sample: the present one.
   ///   - wanted: may change at any time.
-  ///   - epoch: of the grant: what was learned in an earlier service may be of another connection.
+  ///   - epoch: of the grant: measurements of an earlier service may belong to another connection.
   mutating func update(_ sample: LinkSample, _ wanted: Wanted, epoch: UInt32) {
     // Taken out, because a second reference would have its history copied.
     var controller =
@@ -96,7 +96,7 @@ struct LinkAdaptation {
       capacity: (controller.measuredCapacity ?? 0) / 1000, delay: controller.queueingDelay)
   }
 
-  /// Without samples, as for a source that waits for the link, the targets hold as they are.
+  /// Without samples, as for a source that waits for the link, the targets stay as they are.
   mutating func follow(_ targets: EncoderTargets, frameRate: Fraction) {
     let report = LinkReport(bitrate: targets.bitrate, frameRate: frameRate.value)
     guard controller != nil || report != self.report else { return }
@@ -114,7 +114,7 @@ struct LinkAdaptation {
     frameRateLimit = limit
   }
 
-  /// Whether to set an encoder's rates anew. The ceiling is met exactly.
+  /// Whether to set an encoder's rates again. The ceiling is always set exactly.
   private func isWorthwhile(_ rates: EncoderRates, after former: EncoderRates, isCeiling: Bool) -> Bool {
     isCeiling && former.bitrate != rates.bitrate || differs(former.bitrate, rates.bitrate)
       || differs(former.frameRate.value, rates.frameRate.value)
@@ -131,7 +131,7 @@ struct LinkAdaptation {
     controller?.isLate(isKeyFrameNeeded: isKeyFrameNeeded, sinceSent: sinceSent) ?? false
   }
 
-  /// What the application is to be told, and what it was told before; nil while nothing has changed noticeably.
+  /// The report for the application, and the last one; nil while nothing has changed noticeably.
   mutating func takeReport(now: Duration) -> (present: LinkReport, former: LinkReport?)? {
     guard let report, report != reported else { return nil }
     if let reported {
@@ -156,7 +156,7 @@ private func differs(_ former: Double, _ present: Double, by share: Double = 0.0
   abs(present - former) > former * share
 }
 
-/// What is aimed at, and why: the message `sdl-bitrate`, and fields of `sdl-stats`.
+/// The targets and their reason: the message `sdl-bitrate`, and fields of `sdl-stats`.
 struct LinkReport: Equatable {
   /// kbit/s at the wanted frame rate.
   var bitrate: Int
@@ -164,14 +164,14 @@ struct LinkReport: Equatable {
   var frameRate: Double
   /// Nil while the bitrate does not follow the link.
   var reason: RateTargets.Reason?
-  /// What the link carries, in kbit/s; 0 while it is not known.
+  /// The link's rate, in kbit/s; 0 while it is not known.
   var capacity = 0
-  /// How long what is sent now would wait for what was sent before.
+  /// How long bytes sent now would wait for earlier ones.
   var delay = Duration.zero
 }
 
 extension RateTargets.Reason {
-  /// In messages and statistics.
+  /// The value in messages and statistics.
   var name: String {
     switch self {
     case .ceiling: "ceiling"

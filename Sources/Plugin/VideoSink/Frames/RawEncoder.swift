@@ -2,7 +2,7 @@ import GStreamerKit
 import SDLApp
 import X264Encoder
 
-/// What the user asked for of the encoder, beside its rates.
+/// The user's settings of the encoder, without its rates.
 struct RawEncoderSettings: Equatable, Sendable {
   /// `auto`, `x264`, or the name of an element.
   var name = "auto"
@@ -13,11 +13,11 @@ struct RawEncoderSettings: Equatable, Sendable {
   var threads: UInt32 = 0
   var optionString = ""
 
-  /// What encodes; nil if there is nothing.
+  /// The encoder; nil if there is none.
   var choice: EncoderChoice? { try? EncoderChoice(name) }
 
-  /// - Throws: when x264 can't be opened with the options, or head units could not decode what it makes; when the
-  ///   encoder that was asked for is not there.
+  /// - Throws: when x264 can't be opened with the options, or head units could not decode its output; when the
+  ///   requested encoder is not installed.
   func check() throws(ElementError) {
     // Without any, H.264 can still be passed on.
     let choice = EncoderChoice.isAutomatic(name) ? choice : try EncoderChoice(name)
@@ -32,17 +32,17 @@ struct RawEncoderSettings: Equatable, Sendable {
   }
 }
 
-/// Encodes raw pictures as access units. When the format of the pictures changes, the encoder is opened anew; other
-/// rates are set on the one that is open.
+/// Encodes raw pictures as access units. When the format of the pictures changes, a new encoder is opened; other rates
+/// are set on the open one.
 ///
 /// An access unit may come later than its picture, whose frame counts as queued until then.
 final class RawEncoder {
   /// A picture that was put into the encoder.
   struct Put {
     let number: Int64
-    /// Where its frame is counted.
+    /// The counter of its frame.
     let kind: FramePayload.Kind
-    /// Whether a key frame was asked for.
+    /// Whether a key frame was requested.
     let isKeyFrame: Bool
     let began: Duration
   }
@@ -52,17 +52,17 @@ final class RawEncoder {
   private var encoder: (any PictureEncoder)?
   /// Nil until one is needed.
   private var candidates: EncoderCandidates?
-  /// The encoder has taken a picture; some that can't be used fail only then.
+  /// The encoder has taken a picture; some unusable encoders fail only then.
   private var isProven = false
-  /// What the encoder was opened with, or set to since.
+  /// The settings with which the encoder was opened, or that were set since.
   private(set) var settings: EncoderSettings?
   /// Used as the time stamp for x264, which must grow even where those of the buffers do not.
   private var pictureNumber: Int64 = 0
-  /// Those of which the access unit has not been taken.
+  /// The pictures whose access unit has not been taken.
   private var pending: [Put] = []
-  /// What it was last asked to aim at.
+  /// The rates that were requested last.
   private var rates: EncoderRates?
-  /// What the encoder was last told to aim at.
+  /// The targets that the encoder follows.
   private var targets: EncoderTargets?
 
   init(_ path: FramePath) {
@@ -86,7 +86,7 @@ final class RawEncoder {
   /// Whether pictures are in the encoder.
   var hasPending: Bool { !pending.isEmpty }
 
-  /// When the last of them was put in.
+  /// When the last picture was put in.
   var lastPending: Duration? { pending.last?.began }
 
   func close() {
@@ -110,7 +110,7 @@ final class RawEncoder {
     if let implausible = targets.implausibleBitrate, implausible != former?.implausibleBitrate {
       report(implausible)
     }
-    // What is too fast is thinned out without disturbing upstream; only upstream itself can be faster again.
+    // Too high a rate is thinned out without disturbing upstream; only upstream itself can raise the rate again.
     if let former, former.frameRate < targets.frameRate, let rate = path.inputRate, rate < targets.frameRate {
       path.announce(.reconfigure)
     }
@@ -129,8 +129,8 @@ final class RawEncoder {
   /// Puts a picture into the encoder; false when it can't be read.
   ///
   /// - Parameters:
-  ///   - targets: unless the link carries something else.
-  ///   - frame: what the picture is sent as.
+  ///   - targets: used unless the link requires others.
+  ///   - frame: how the picture is sent and counted.
   func put(
     _ picture: UnsafeMutablePointer<GstBuffer>, _ info: GstVideoInfo, _ targets: EncoderTargets, as kind: PictureKind,
     for frame: FramePayload.Kind
@@ -160,7 +160,7 @@ final class RawEncoder {
   /// - Returns: the picture that it shows; nil if there is none yet.
   func take(into payload: FramePayload) -> Put? {
     guard let number = encoder?.take(into: payload) else { return nil }
-    // The encoder has left out what comes before.
+    // The encoder has dropped the pictures before it.
     dropPending(pending.firstIndex { $0.number >= number } ?? 0, .noPicture)
     guard let first = pending.first, first.number == number else {
       return Put(number: number, kind: .repeated, isKeyFrame: false, began: path.time.now)
@@ -168,15 +168,14 @@ final class RawEncoder {
     return pending.removeFirst()
   }
 
-  /// No picture follows for now. What the encoder still has can be taken, and then it has to be closed.
+  /// No picture follows for now. The encoder's remaining access units can be taken, and then it has to be closed.
   func drain() {
     encoder?.drain()
   }
 
   /// The encoder for the present input; the first picture of a new one is a key frame. After a change of rates only, a
-  /// running encoder is kept until its next key frame; then one with the right frame rate in the stream's headers takes
-  /// its place. What changes with the link never needs a new one, since it is opened for the most that the link may
-  /// carry.
+  /// running encoder is kept until its next key frame; then one with the right frame rate in the stream's headers
+  /// replaces it. Changes of the link never need a new encoder, since it is opened for the highest bitrate.
   private func encoder(
     for wanted: EncoderSettings, _ info: GstVideoInfo, _ linkRates: EncoderRates?, _ kind: PictureKind, now: Duration
   ) throws(EncoderError) -> any PictureEncoder {
@@ -204,7 +203,7 @@ final class RawEncoder {
     return opened
   }
 
-  /// Leaves the present encoder for the next one, if there is one.
+  /// Replaces the present encoder by the next choice, if there is one.
   private func passOver(_ error: EncoderError, _ info: GstVideoInfo) throws(EncoderError) {
     var info = info
     guard candidates != nil, let caps = Caps(owning: gst_video_info_to_caps(&info)) else { throw error }
@@ -238,7 +237,7 @@ final class RawEncoder {
     }
   }
 
-  /// An encoder whose rates can't be changed, as some options have it, goes on with those that it has.
+  /// An encoder whose rates can't be changed, because of some options, keeps its rates.
   private func set(_ rates: EncoderRates, _ encoder: any PictureEncoder) {
     do {
       try encoder.setRates(rates)

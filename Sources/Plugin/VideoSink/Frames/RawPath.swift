@@ -2,21 +2,21 @@ import GStreamerKit
 import SDLApp
 import X264Encoder
 
-/// Raw pictures: one that the decoder shows already is left out, one that comes too early is put off, one that finds
-/// the link not ready is deferred, and the others are encoded.
+/// Raw pictures: one that the decoder shows already is left out, one that comes too early is delayed, one for which the
+/// link is not ready is deferred, and the others are encoded.
 final class RawPath: FormatPath {
-  /// What a picture changes on the screen.
+  /// The difference of a picture to the screen.
   private enum Change {
     /// It differs, or has to be encoded in any case.
     case picture
-    /// It has the same pixels, which the decoder does not show as well as it could yet, or has not been sent for a
+    /// It has the same pixels, but the decoder does not show them in full quality yet, or they have not been sent for a
     /// while.
     case refinement
-    /// There is nothing to send.
+    /// It has the same pixels, and need not be sent.
     case nothing
   }
 
-  /// Encoding a picture and the way to the head unit lengthen the pause.
+  /// Less than the decoder's time-out, because encoding a picture and its way to the head unit lengthen the pause.
   let longestPause = FramePath.decoderTimeout * 3 / 4
 
   /// An access unit that comes later than this after its picture comes with the next picture.
@@ -26,15 +26,16 @@ final class RawPath: FormatPath {
   private let encoder: RawEncoder
   /// Upstream or the application has asked for a key frame.
   private let keyFrameRequest: AtomicFlag
-  /// What the caps say of the pictures.
+  /// The format of the pictures, from the caps.
   var info = GstVideoInfo()
   private let lastPicture = LastPicture()
   private var encodedPicture = EncodedPicture()
   private var thinning = FrameRateThinning()
   /// The last picture waits for the link, of a live source, and counts as queued: it is sent once the link is ready,
-  /// unless another one comes before.
+  /// unless another one comes first.
   private var isDeferred = false
-  /// The connection has to notice a head unit that takes nothing any more, although nothing is queued.
+  /// The connection was told that pictures are deferred, so that it notices a head unit that does not read although
+  /// nothing is queued.
   private var isDeferralTold = false
 
   init(_ path: FramePath, keyFrameRequest: AtomicFlag) {
@@ -43,10 +44,10 @@ final class RawPath: FormatPath {
     encoder = RawEncoder(path)
   }
 
-  /// What the encoder was opened with; nil without one.
+  /// The settings of the open encoder; nil without one.
   var encoderSettings: EncoderSettings? { encoder.settings }
 
-  /// Nothing will be encoded for a while.
+  /// No picture is encoded for a while.
   func close() {
     encoder.close()
   }
@@ -79,7 +80,7 @@ final class RawPath: FormatPath {
     thinning.forgetDelayed()
   }
 
-  /// The input has ended: what comes too early is not shown later.
+  /// The input has ended: a delayed picture is not shown later.
   func inputEnded() {
     thinning.forgetDelayed()
   }
@@ -103,7 +104,7 @@ final class RawPath: FormatPath {
       return .queued
     }
     tellDeferral(false)
-    // A picture that has no room is better dropped before it is encoded: nothing depends on it yet.
+    // A picture without room in the queue is better dropped before it is encoded: no other depends on it yet.
     if path.isUpstreamLive, path.isQueueFull { return .dropped(.queueFull) }
     let payload = path.takePayload(.frame)
     do {
@@ -123,7 +124,7 @@ final class RawPath: FormatPath {
     }
   }
 
-  /// Whether the frame at hand is one too many for the rate of the head unit, or of the link.
+  /// Whether the frame at hand exceeds the rate of the head unit, or of the link.
   private func isEarly(_ targets: EncoderTargets, now: Duration) -> Bool {
     let isPaced = path.isUpstreamLive || gst_base_sink_get_sync(path.sink.baseSink) != 0
     guard
@@ -149,7 +150,7 @@ final class RawPath: FormatPath {
     return .nothing
   }
 
-  /// What has come of a picture.
+  /// The outcome of a picture.
   private enum Encoding {
     /// The payload has it.
     case done
@@ -175,10 +176,10 @@ final class RawPath: FormatPath {
     return encoding
   }
 
-  /// Encodes a picture; once more, as a key frame, if the machine stood still meanwhile for so long that the head unit
-  /// may have closed its decoder, or if the encoder has made none although one was needed.
+  /// Encodes a picture; once more, as a key frame, if the machine stood still for so long that the head unit may have
+  /// closed its decoder, or if the encoder has made no key frame although one was needed.
   ///
-  /// - Parameter mayWait: for room in the queue, with what the encoder has finished late.
+  /// - Parameter mayWait: whether to wait for room in the queue for access units that the encoder has finished late.
   private func encode(
     _ picture: UnsafeMutablePointer<GstBuffer>, _ permission: VideoNegotiation.Permission, into payload: FramePayload,
     as kind: PictureKind, mayWait: Bool
@@ -189,7 +190,7 @@ final class RawPath: FormatPath {
         encoding = try encodeOnce(picture, permission, into: payload, as: .keyFrame, mayWait: mayWait)
       }
       if encoding == .done, path.needsKeyFrame, !payload.isKeyFrame {
-        // The first picture of a new one stands alone.
+        // The first picture of a new encoder is a key frame.
         encoder.close()
         encoding = try encodeOnce(picture, permission, into: payload, as: .keyFrame, mayWait: mayWait)
         guard encoding != .done || payload.isKeyFrame else { throw .element("The encoder makes no key frames.") }
@@ -213,9 +214,9 @@ final class RawPath: FormatPath {
     return .delayed
   }
 
-  /// Sends what the encoder has finished, of pictures that came before the last one.
+  /// Sends the finished access units of pictures before the last one.
   ///
-  /// - Parameter withLast: of the last one too.
+  /// - Parameter withLast: the last one's too.
   private func sendLate(_ permission: VideoNegotiation.Permission, mayWait: Bool, withLast: Bool = false) {
     while withLast ? encoder.hasFinished : encoder.hasLate {
       let payload = path.takePayload(.repeated)
@@ -240,7 +241,7 @@ final class RawPath: FormatPath {
     }
   }
 
-  /// Sends what the encoder has finished since the last picture came, and looks again for a while.
+  /// Sends access units that the encoder has finished since the last picture, and keeps checking for a while.
   private func sendFinished(_ permission: VideoNegotiation.Permission, now: Duration) {
     path.begin(permission.grant)
     sendLate(permission, mayWait: false, withLast: true)
@@ -249,7 +250,7 @@ final class RawPath: FormatPath {
     }
   }
 
-  /// Nothing follows: sends all that the encoder has.
+  /// No picture follows: sends all of the encoder's access units.
   private func finish(_ permission: VideoNegotiation.Permission) {
     encoder.drain()
     sendLate(permission, mayWait: false, withLast: true)
@@ -266,7 +267,7 @@ extension RawPath {
     path.connection.video.setDeferred(isDeferred)
   }
 
-  /// Another picture takes the place of the one that is deferred; whether there was one.
+  /// Another picture replaces the deferred one; returns whether there was one.
   func takeDeferred() -> Bool {
     defer { isDeferred = false }
     return isDeferred
@@ -277,7 +278,7 @@ extension RawPath {
     if takeDeferred() { path.dropKept(.discarded) }
   }
 
-  /// Sends the picture that is deferred, if the link is ready, and the one that was put off, if nothing has come since.
+  /// Sends the deferred picture, if the link is ready, and the delayed one, if no picture has come since.
   func sendWaiting(_ permission: VideoNegotiation.Permission, isLast: Bool, now: Duration) -> Duration? {
     if encoder.hasPending, !isLast { sendFinished(permission, now: now) }
     defer { if isLast, encoder.hasPending { finish(permission) } }
@@ -298,7 +299,7 @@ extension RawPath {
     return nil
   }
 
-  /// When a picture that was put off is to be sent; nil for none.
+  /// When to send the delayed picture; nil if there is none.
   func nextTimer(now: Duration) -> Duration? { thinning.nextTimer(now: now) }
 
   private func sendDeferred(_ permission: VideoNegotiation.Permission) {
@@ -324,13 +325,13 @@ extension RawPath {
       return path.dropKept(.noPicture)
     }
     guard path.submitNow(payload, permission.grant) else {
-      // Pictures that are encoded next would depend on this one, which the decoder never gets.
+      // The next pictures would depend on this one, which the decoder never gets.
       path.needsKeyFrame = true
       return path.dropKept(.queueFull)
     }
   }
 
-  /// What is to be seen now.
+  /// The picture to show now.
   private var shownPicture: UnsafeMutablePointer<GstBuffer>? {
     lastPicture.picture(at: UInt64(gst_element_get_current_running_time(path.sink.gstElement)))
   }
@@ -357,7 +358,7 @@ extension RawPath {
   }
 }
 
-/// The last raw picture, whether it was sent or not. It is sent again when no other comes.
+/// The last raw picture, sent or not. It is sent again when no other comes.
 final class LastPicture {
   private var shown: UnsafeMutablePointer<GstBuffer>?
   /// The next one, with which the base class has prerolled.
@@ -368,8 +369,7 @@ final class LastPicture {
     forget()
   }
 
-  /// The pipeline has paused in front of a picture that is to be shown at `runningTime`; `GST_CLOCK_TIME_NONE` is at
-  /// once.
+  /// The pipeline has paused before a picture that is shown at `runningTime`; `GST_CLOCK_TIME_NONE` is at once.
   func preroll(_ picture: UnsafeMutablePointer<GstBuffer>, for runningTime: UInt64) {
     gst_buffer_ref(picture)
     if let prerolled { gst_buffer_unref(prerolled) }
@@ -384,13 +384,13 @@ final class LastPicture {
     shown = picture
   }
 
-  /// What is to be seen at `runningTime`.
+  /// The picture to show at `runningTime`.
   func picture(at runningTime: UInt64) -> UnsafeMutablePointer<GstBuffer>? {
     if let prerolled, prerolledTime == .max || prerolledTime <= runningTime { show(prerolled) }
     return shown
   }
 
-  /// What follows has another format, or the stream is over.
+  /// The format changes, or the stream is over.
   func forget() {
     if let shown { gst_buffer_unref(shown) }
     if let prerolled { gst_buffer_unref(prerolled) }
@@ -402,7 +402,7 @@ final class LastPicture {
 /// The raw picture that was encoded last, kept by reference, and whether encoding it again would improve what the
 /// decoder shows of it.
 struct EncodedPicture: ~Copyable {
-  /// What takes longer to settle, such as noise at a low bitrate, is left as it is then.
+  /// Pictures that take longer to settle, such as noise at a low bitrate, are left as they are after this time.
   private static let maximumRepetitions = 150
 
   private var buffer: UnsafeMutablePointer<GstBuffer>?
@@ -425,8 +425,7 @@ struct EncodedPicture: ~Copyable {
     keep(picture)
   }
 
-  /// Whether a picture has the same pixels. If so, it is kept from now on instead of the former one, whose buffer goes
-  /// back to its pool.
+  /// Whether a picture has the same pixels. If so, it replaces the former one, whose buffer goes back to its pool.
   mutating func equals(_ picture: UnsafeMutablePointer<GstBuffer>, _ info: GstVideoInfo) -> Bool {
     guard let buffer else { return false }
     if picture == buffer { return true }
@@ -435,7 +434,7 @@ struct EncodedPicture: ~Copyable {
     return true
   }
 
-  /// The next picture has another format, or what the decoder shows is not known.
+  /// The next picture has another format, or the decoder's picture is not known.
   mutating func forget() {
     if let buffer { gst_buffer_unref(buffer) }
     buffer = nil
@@ -449,8 +448,8 @@ struct EncodedPicture: ~Copyable {
     buffer = picture
   }
 
-  /// Whether two buffers refer to the same bytes. While both exist, GStreamer lets nobody write there: memory of two
-  /// buffers can't be mapped for writing, and a pool gives out no buffer that somebody holds.
+  /// Whether two buffers refer to the same bytes. While both exist, they can't change: GStreamer does not map memory of
+  /// two buffers for writing, and a pool does not hand out a buffer in use.
   private static func haveSameMemory(
     _ one: UnsafeMutablePointer<GstBuffer>, _ other: UnsafeMutablePointer<GstBuffer>
   ) -> Bool {

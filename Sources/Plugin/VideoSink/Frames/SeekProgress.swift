@@ -1,6 +1,6 @@
 import GStreamerKit
 
-/// How far H.264 is with the picture that a seek has asked for.
+/// The progress of an H.264 stream to the picture that a seek has requested.
 struct SeekProgress: ~Copyable {
   /// The first picture that is shown, with which the base class prerolls.
   enum Preroll {
@@ -22,7 +22,7 @@ struct SeekProgress: ~Copyable {
     if let shownBuffer { gst_buffer_unref(shownBuffer) }
   }
 
-  /// Whether a frame may be anything else than one of many that are shown at their time, one after the other.
+  /// Whether a frame may need another treatment than being shown at its time.
   func concerns(_ buffer: UnsafeMutablePointer<GstBuffer>, _ segment: GstSegment) -> Bool {
     let (time, stop) = (buffer.pointee.pts, segment.stop)
     return preroll != .done || hasSkipped || time < segment.start || (time >= stop && stop != .max)
@@ -37,7 +37,7 @@ struct SeekProgress: ~Copyable {
 
   /// The next frame has come.
   ///
-  /// - Parameter isShownLater: after the sought one.
+  /// - Parameter isShownLater: whether it is shown after the sought one.
   /// - Returns: whether it depends on frames that were skipped, unless it stands alone.
   mutating func note(_ place: SegmentPlace, isShownLater: Bool) -> Bool {
     if place == .ahead, isShownLater { reorderedCount += 1 }
@@ -66,23 +66,23 @@ struct SeekProgress: ~Copyable {
   }
 }
 
-/// Where a frame of H.264 stands in a segment, from which follows what becomes of it.
+/// The place of an H.264 frame in a segment, which determines its treatment.
 enum SegmentPlace: Equatable {
   /// It is shown at its time.
   case inside
-  /// It is not shown, but those that are depend on it: it has to be decoded before.
+  /// It is not shown, but shown frames depend on it: it has to be decoded first.
   case ahead
   /// Only key frames are shown, and this is none.
   case skipped
-  /// Nothing in the segment depends on it.
+  /// No frame in the segment depends on it.
   case outside
 
-  /// Faster than this a frame would be shown for less than the time that a head unit has for one.
+  /// At a higher rate a frame would be shown for less time than a head unit needs for one.
   private static let fastestRate = 2.0
 
   /// - Parameters:
-  ///   - duration: `GST_CLOCK_TIME_NONE` if not known, as the time stamps.
-  ///   - beginsAnew: the pipeline was flushed, and nothing of the segment has been shown.
+  ///   - duration: like the time stamps, `GST_CLOCK_TIME_NONE` if not known.
+  ///   - beginsAnew: the pipeline was flushed, and no frame of the segment has been shown.
   ///   - mayBeReordered: the picture at the start may still come after pictures that are shown later.
   init(
     of segment: GstSegment, presentation: UInt64, decoding: UInt64, duration: UInt64,

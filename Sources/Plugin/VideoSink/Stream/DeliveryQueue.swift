@@ -1,8 +1,8 @@
 import GStreamerKit
 import Glibc
 
-/// What is on its way upstream, of one kind. Several threads may add to it; one at a time delivers, also what the
-/// others add meanwhile: so the order is kept, and no lock is held while a handler upstream runs.
+/// Events of one kind on their way upstream. Several threads may add to it; one at a time delivers, also events that
+/// the others add meanwhile: so the order is kept, and no lock is held while a handler upstream runs.
 struct DeliveryQueue<Item: Sendable>: Sendable {
   /// How long the end of a stream waits for an event that another thread is delivering; its handler may itself be
   /// waiting for that end.
@@ -11,15 +11,15 @@ struct DeliveryQueue<Item: Sendable>: Sendable {
   private var waiting: [Item] = []
   /// The thread that delivers; nil when there is nothing to deliver.
   private var deliverer: pthread_t?
-  /// Nothing is delivered any more.
+  /// Delivery has ended.
   private(set) var isClosed = false
 
   var count: Int { waiting.count }
 
-  /// Whether no other thread still has something to deliver.
+  /// Whether no other thread is still delivering.
   var isQuiet: Bool { deliverer.map { pthread_equal($0, pthread_self()) != 0 } ?? true }
 
-  /// Adds what is to be delivered; true when it is for the caller to do so, with ``next()``.
+  /// Adds items; true when the caller has to deliver, with ``next()``.
   mutating func add(_ items: [Item]) -> Bool {
     guard !isClosed else { return false }
     waiting += items
@@ -28,19 +28,19 @@ struct DeliveryQueue<Item: Sendable>: Sendable {
     return true
   }
 
-  /// Puts items in place of all that wait.
+  /// Replaces all waiting items.
   mutating func replaceAll(with items: [Item]) {
     waiting = items
   }
 
-  /// The next to be delivered; nil when all is done.
+  /// The next item to deliver; nil when there is none.
   mutating func next() -> Item? {
     guard waiting.isEmpty else { return waiting.removeFirst() }
     deliverer = nil
     return nil
   }
 
-  /// Drops what is left: the next stream must not get it.
+  /// Drops the rest: the next stream must not get it.
   mutating func close() {
     isClosed = true
     waiting = []
@@ -48,7 +48,7 @@ struct DeliveryQueue<Item: Sendable>: Sendable {
 }
 
 extension VideoSink {
-  /// Pushes a navigation event on the pad itself, below the base class, whose own functions concern the application's
+  /// Pushes a navigation event on the pad directly, because the base class's functions are for the application's
   /// events. One that no element handles is posted for the application, unless `isOver` says that the stream has ended
   /// meanwhile. Without locks.
   func pushNavigation(_ event: UnsafeMutablePointer<GstEvent>?, at time: Duration, unless isOver: () -> Bool) {

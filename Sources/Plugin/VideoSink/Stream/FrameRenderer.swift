@@ -1,29 +1,30 @@
 import GStreamerKit
 import SDLApp
 
-/// Frames of a stream, as the base class brings them: each waits for the right to be sent, and then goes to the frame
-/// path. What a seek needs in advance goes before its time.
+/// Renders the frames of a stream: each waits for the permission to be sent, and then goes to the frame path. Frames
+/// that a seek needs in advance go before their time.
 ///
 /// `@unchecked Sendable`: only the streaming thread uses it, with the pad's stream lock.
 final class FrameRenderer: @unchecked Sendable {
-  /// From the connection's refusal of a frame to the event that ends the grant here; on another thread, hence soon.
+  /// How long the event for the end of a grant may take after the connection has refused a frame; it is on its way on
+  /// another thread.
   private static let grantEndTimeout = Duration.seconds(1)
-  /// How soon an application pauses that follows the request for it.
+  /// How soon an application that follows the request to pause does so.
   private static let promptPause = Duration.milliseconds(250)
 
-  /// What is known of a frame in the moment in which this thread gets the frame path.
+  /// The state of a frame when this thread gets the frame path.
   private struct Opening {
     /// There is nothing to send: it was shown before its time, or has no picture.
     var isDone = false
-    /// It takes the place of one that waited for the link.
+    /// It replaces one that waited for the link.
     var replacesDeferred = false
     /// Nil unless the frame may be sent at once.
     var permission: VideoNegotiation.Permission?
-    /// Of the input.
+    /// The size of the input.
     var size: VideoSize?
   }
 
-  /// Of H.264.
+  /// The progress of a seek, for H.264.
   private var seek = SeekProgress()
   private var isLive = false
 
@@ -38,7 +39,7 @@ final class FrameRenderer: @unchecked Sendable {
     seek.flushed()
   }
 
-  /// The picture that is seen while the pipeline stays in PAUSED; render brings the others at their time.
+  /// The picture that is shown while the pipeline stays in PAUSED; render brings the others at their time.
   func preroll(with buffer: UnsafeMutablePointer<GstBuffer>, _ stream: VideoStream) -> GstFlowReturn {
     stream.withPath { path in
       stream.chooseForNewInput(path)
@@ -96,7 +97,7 @@ final class FrameRenderer: @unchecked Sendable {
     return opening
   }
 
-  /// What follows from the outcome, before the path is given back.
+  /// Reacts to the outcome, before the path is given back.
   private func conclude(_ outcome: FrameOutcome?, _ path: FramePath) -> GstFlowReturn {
     switch outcome {
     case nil, .queued, .unchanged, .parametersKept: return GST_FLOW_OK
@@ -150,7 +151,7 @@ extension FrameRenderer {
     var frame = frame
     var decision = permission.map { VideoNegotiation.FrameDecision.send($0) }
     while true {
-      // Something was told, and the answer has flushed the pipeline with this frame.
+      // A message or event was answered with a flush, which includes this frame.
       guard stream.progress.flushCount == frame.flushCount else { return .dropped(.discarded) }
       guard let present = decision ?? decide(path, stream) else { return .dropped(.discarded, GST_FLOW_FLUSHING) }
       decision = nil
@@ -179,8 +180,8 @@ extension FrameRenderer {
     }
   }
 
-  /// The grant ended while a picture that is not live was encoded, which therefore waits for the next grant. The
-  /// connection refuses frames before the end is reported here.
+  /// The grant ended while a picture that is not live was encoded; it waits for the next grant. The connection refuses
+  /// frames before the end is reported here.
   ///
   /// - Returns: False if the end was not reported in time; the picture is lost then.
   private func waitForEnd(of grant: VideoGrant, _ stream: VideoStream) -> Bool {
@@ -196,7 +197,7 @@ extension FrameRenderer {
   /// back meanwhile.
   private func decide(_ path: FramePath, _ stream: VideoStream) -> VideoNegotiation.FrameDecision? {
     let isLive = path.isUpstreamLive
-    // What is sent before its time does not tell that the pipeline plays.
+    // A frame that is sent before its time does not show that the pipeline plays.
     if path.isAhead, let permission = stream.state.withLock({ $0.isInterrupted ? nil : $0.permission }) {
       return .send(permission)
     }
@@ -215,8 +216,8 @@ extension FrameRenderer {
         return nil
       }
       decision = next
-      // The time stamps of a live source go on by themselves. An application that follows the request to pause stops
-      // running time at once, and what little has passed until then is made up for.
+      // The time stamps of a live source continue by themselves. An application that follows the request to pause stops
+      // running time at once, and the short time until then is made up for.
       let waited = stream.time.now - began
       if !isLive, decision != .interrupted || waited > Self.promptPause { path.extendDelay(by: waited) }
     }
@@ -255,7 +256,7 @@ extension FrameRenderer {
     return drained == GST_FLOW_OK ? stream.endService() : drained
   }
 
-  /// A picture that waits for the link is the last one; what waits of H.264 goes as far as the head unit takes it.
+  /// A picture that waits for the link is the last one; waiting H.264 frames go as far as the head unit takes them.
   private func sendRest(_ stream: VideoStream) -> GstFlowReturn {
     stream.withPath { path in
       path.raw.inputEnded()
@@ -284,9 +285,9 @@ extension FrameRenderer {
 
 // MARK: Seeks
 
-/// The head unit decodes, so of H.264 that is passed through it gets everything from the key frame on that the picture
-/// which was sought depends on, as fast as the link takes it, and that picture too, while the pipeline is still in
-/// PAUSED. The base class drops all but the last, and shows that in PLAYING.
+/// The head unit decodes, so for passed-through H.264 it gets the sought picture, and all frames from the key frame on
+/// that this depends on, as fast as the link takes them, while the pipeline is still in PAUSED. The base class drops
+/// all but the last, and shows that in PLAYING.
 extension FrameRenderer {
   /// Before the base class sees the buffer.
   ///

@@ -3,15 +3,15 @@ import SDLApp
 import SDLAppLink
 import SDLLink
 
-/// Touchable rectangles, which some head units want to know: from the frames, or from the application.
+/// Touchable rectangles, for head units that want them: from the frames, or from the application.
 final class HapticRegions: Sendable {
   private struct State: Sendable {
-    /// As the frames tell; nil before the first one that does.
+    /// The rectangles of the frames; nil before the first frame that has any.
     var ofFrames: HapticRectangleList?
-    /// Those that the application has set; nil when it never has.
+    /// The rectangles that the application has set; nil when it never has.
     var own: [HapticRectangle]?
 
-    /// Those of the frames, and while they have none, those that the application has set.
+    /// The rectangles of the frames or, while they have none, of the application.
     var list: HapticRectangleList? {
       if let ofFrames, !ofFrames.rectangles.isEmpty { return ofFrames }
       return own.map { HapticRectangleList($0) } ?? ofFrames
@@ -40,8 +40,8 @@ final class HapticRegions: Sendable {
     }
   }
 
-  /// Tells the connection what can be touched now. The lock is kept, so that the last list is the newest; all that the
-  /// connection does is to note it.
+  /// Gives the connection the present rectangles. The lock is kept, so that the last list is the newest; the connection
+  /// only stores it.
   private func change(_ body: (inout State) -> Void) {
     state.withLock { state in
       body(&state)
@@ -72,13 +72,13 @@ final class HapticRegions: Sendable {
 /// The touchable regions of the frame at hand: GstVideoRegionOfInterestMeta of the type `sdl-haptic`.
 struct FrameRegions {
   private static let regionType = g_quark_from_string("sdl-haptic")
-  /// One more than is sent, to tell that there were too many.
+  /// One more than is sent, to detect that there were too many.
   private static let mostRegions = SendHapticData.maximumCount + 1
 
-  /// With the ids as the metas have them.
+  /// With the ids of the metas.
   private(set) var rectangles: [HapticRectangle] = []
 
-  /// Looks at another frame; says whether its regions differ. Allocates nothing unless they do.
+  /// Reads another frame; returns whether its regions differ. Allocates nothing unless they do.
   mutating func update(from buffer: UnsafeMutablePointer<GstBuffer>) -> Bool {
     var iterator: gpointer?
     var count = 0

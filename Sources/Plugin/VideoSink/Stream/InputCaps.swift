@@ -3,7 +3,7 @@ import H264
 import SDLApp
 import X264Encoder
 
-/// What caps say of the pictures that upstream is about to send.
+/// The format of upstream's next pictures, from caps.
 struct InputCaps {
   enum Format {
     case raw(GstVideoInfo)
@@ -12,9 +12,9 @@ struct InputCaps {
   }
 
   let format: Format
-  /// Nil for a variable rate. A maximum that is given with that is as good as a rate.
+  /// Nil for a variable rate. A maximum rate counts as the rate.
   let frameRate: Fraction?
-  /// Nil for H.264 that does not tell.
+  /// Nil for H.264 whose caps have no size.
   let size: VideoSize?
 
   /// Nil for raw video that is not described in full, and for H.264 whose `codec_data` can't be read.
@@ -98,14 +98,14 @@ extension InputCaps {
     return nil
   }
 
-  /// Whether caps are those of H.264 that the sink takes, whatever they leave open.
+  /// Whether caps are H.264 that the sink takes, even if they leave fields open.
   static func isH264(_ caps: UnsafeMutablePointer<GstCaps>) -> Bool {
     guard let structure = StructureView(caps: caps, 0), structure.hasName("video/x-h264") else { return false }
     return H264Caps(structure).isTaken
   }
 }
 
-/// What caps say of H.264.
+/// The H.264 format in caps.
 struct H264Caps {
   private enum CodecData {
     case missing
@@ -161,8 +161,8 @@ struct H264Caps {
     }
   }
 
-  /// Whether the sink takes this, as far as the caps tell. Those of demuxers may lack the profile, or the alignment,
-  /// which is always that of access units in files.
+  /// Whether the sink takes this, as far as the caps tell. Caps of demuxers may lack the profile, or the alignment,
+  /// which is always access units in files.
   var isTaken: Bool { isFormTaken && structure.string("profile").map(SinkCaps.profiles.contains) ?? true }
 
   private var isLengthPrefixed: Bool {
@@ -223,7 +223,7 @@ extension DecoderConfiguration.Malformed: CustomStringConvertible {
 }
 
 extension NALUnitLengthError {
-  /// Ends the stream: where the next NAL unit begins is not known any more.
+  /// Ends the stream, because it is not known any more where the next NAL unit begins.
   var elementError: ElementError {
     let announced = length.map { "\($0) bytes are announced" } ?? "a length is cut off"
     return .stream(

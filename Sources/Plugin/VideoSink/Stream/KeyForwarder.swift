@@ -2,8 +2,8 @@ import GStreamerKit
 import SDLApp
 import SDLLink
 
-/// Sends the car's buttons upstream as keys (GstNavigation), to the element that draws the pictures, and posts what is
-/// told of them.
+/// Sends the car's buttons upstream as keys (GstNavigation), to the element that draws the pictures, and posts messages
+/// about them.
 final class KeyForwarder: Sendable {
   private struct Step: Sendable {
     var name: String
@@ -27,7 +27,7 @@ final class KeyForwarder: Sendable {
     self.time = time
   }
 
-  /// What the head unit tells of a button. On the connection thread.
+  /// A notification of the head unit about a button. On the connection thread.
   func receive(_ notification: ButtonNotification) {
     sink.count { $0.buttons &+= 1 }
     sink.postButton(notification, key: keyName(of: notification.button))
@@ -90,7 +90,7 @@ final class KeyForwarder: Sendable {
 }
 
 extension VideoSink {
-  /// `sdl-button`: what the driver does with a button of the car.
+  /// `sdl-button`: the driver uses a button of the car.
   fileprivate func postButton(_ notification: ButtonNotification, key: String?) {
     let message = Structure("sdl-button")
     message.set("button", notification.button.rawValue)

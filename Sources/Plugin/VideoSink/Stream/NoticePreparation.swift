@@ -3,15 +3,15 @@ import GStreamerKit
 import Synchronization
 import X264Encoder
 
-/// What the user asked for of the background notice.
+/// The user's settings of the background notice.
 struct NoticeSettings: Equatable, Sendable {
   var isShown = true
   var isRepeated = false
-  /// Nil is the usual wording.
+  /// Nil is the default text.
   var text: String?
 }
 
-/// What a notice is made of.
+/// The parameters of a notice.
 struct NoticeRequest: Sendable {
   var text: String
   var settings: EncoderSettings
@@ -43,7 +43,7 @@ final class NoticePreparation: Sendable {
     state.withLock { $0.isReady ? .some($0.sequence) : nil }
   }
 
-  /// Has a notice made unless it is there or being made.
+  /// Starts making a notice, unless it exists or is being made.
   ///
   /// - Parameter element: kept until then.
   func prepare(_ request: NoticeRequest, for element: UnsafeMutablePointer<GstElement>) {

@@ -3,12 +3,12 @@ import GStreamerKit
 import SDLApp
 import X264Encoder
 
-/// The notice for the driver when the app leaves the foreground: encoded ahead, sent at the stream's pace, and only
-/// then is the stream suspended.
+/// The notice for the driver when the app leaves the foreground: encoded ahead, sent at the stream's pace; only then is
+/// the stream suspended.
 ///
 /// `@unchecked Sendable`: only the connection thread uses it.
 final class NoticeSender: @unchecked Sendable {
-  /// How long the streaming thread's last frame may keep the notice waiting, and how often to look.
+  /// How long the streaming thread's last frame may delay the notice, and how often to check.
   private static let timeout = Duration.seconds(1)
   private static let pollInterval = Duration.milliseconds(5)
 
@@ -17,12 +17,13 @@ final class NoticeSender: @unchecked Sendable {
 
   var isRunning: Bool { progress.isRunning }
 
-  /// The stream goes on, or is over.
+  /// The stream continues, or is over.
   func end() {
     progress = NoticeProgress()
   }
 
-  /// The app has left the foreground. Without a notice the stream is suspended as soon as the app's last frame is out.
+  /// The app has left the foreground. Without a notice the stream is suspended as soon as the app's last frame has been
+  /// sent.
   func begin(_ stream: VideoStream) {
     let (wantsNotice, frameRate) = stream.state.withLock { ($0.isNoticeWanted, $0.encoderTargets.frameRate) }
     progress = NoticeProgress(
@@ -30,7 +31,7 @@ final class NoticeSender: @unchecked Sendable {
       frameRate: max(Int(frameRate.value), 1), now: stream.time.now)
   }
 
-  /// Sends what is due of the notice; the time of what comes next.
+  /// Sends pictures of the notice that are due; returns the time of the next one.
   func goOn(_ stream: VideoStream, now: Duration) -> Duration? {
     guard let grant = stream.state.withLock({ $0.grantWithTime?.grant }) else { return giveUp(stream) }
     let isOverdue = now >= progress.dueTime + Self.timeout
@@ -84,7 +85,8 @@ final class NoticeSender: @unchecked Sendable {
     return nil
   }
 
-  /// Has the notice drawn and encoded unless that has been done; with the settings of the stream if it is encoded here.
+  /// Starts drawing and encoding the notice, unless that has been done; with the settings of the stream if it is
+  /// encoded here.
   func prepare(_ streamSettings: EncoderSettings?, _ stream: VideoStream) {
     let (user, appName) = stream.sink.settings.withLock { ($0.notice, $0.app.name) }
     guard user.isShown, let (grant, targets) = Self.grantAndTargets(stream) else { return }
@@ -108,12 +110,12 @@ final class NoticeSender: @unchecked Sendable {
   }
 }
 
-/// How much of a background notice has been sent.
+/// The progress of sending a background notice.
 private struct NoticeProgress {
   private(set) var sequence: NoticeSequence?
   private var index = 0
   private(set) var isRunning = false
-  /// Whether the notice is shown; otherwise only the app's last frame is waited for.
+  /// Whether the notice is shown; otherwise it only waits for the app's last frame.
   private(set) var isWanted = false
   private var interval: Duration = .zero
   /// When ``next`` is to be sent.
@@ -148,7 +150,7 @@ private struct NoticeProgress {
     dueTime += interval
   }
 
-  /// From now on over and over, so that the head unit does not blank its screen.
+  /// From now on the pictures are repeated, so that the head unit does not blank its screen.
   mutating func repeatSlowly(every interval: Duration, now: Duration) {
     isRepeating = true
     self.interval = interval

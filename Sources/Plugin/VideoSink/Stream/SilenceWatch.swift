@@ -2,24 +2,24 @@ import GStreamerKit
 import SDLApp
 import X264Encoder
 
-/// Upstream is silent, because its picture stands still or because the pipeline is paused: the last picture is sent
-/// again now and then, so that the head unit does not blank its screen. So are what waits for the link, and the notice
-/// for the driver.
+/// While upstream is silent, because its picture stands still or the pipeline is paused, it sends the last picture
+/// again at intervals, so that the head unit does not blank its screen. It also sends frames that wait for the link,
+/// and the notice for the driver.
 ///
 /// `@unchecked Sendable`: only the connection thread uses it.
 final class SilenceWatch: @unchecked Sendable {
   private static let retryPause = Duration.milliseconds(250)
-  /// A raw picture that moves comes by itself within this time after a service has begun. One that stands still is
-  /// sent then, so that the driver sees it at once.
+  /// A raw picture that moves comes by itself within this time after a service has begun. A still picture is sent after
+  /// that time, so that the driver sees it at once.
   private static let firstPictureWait = Duration.milliseconds(50)
 
-  /// What came of a look at whether upstream is silent.
+  /// The result of a check whether upstream is silent.
   private struct Look {
-    /// When to look again.
+    /// When to check again.
     var next: Duration?
     /// Upstream has to be asked for a key frame.
     var requestsKeyFrame = false
-    /// Those of the stream's own encoder.
+    /// The settings of the stream's own encoder.
     var encoderSettings: EncoderSettings?
   }
 
@@ -31,12 +31,12 @@ final class SilenceWatch: @unchecked Sendable {
     sendWhatIsDue(stream)
   }
 
-  /// The stream goes on, or is over.
+  /// The stream continues, or is over.
   func endNotice() {
     notice.end()
   }
 
-  /// Does what is due, and sets the timer for what comes next.
+  /// Handles deadlines that have passed, and sets the timer for the next.
   func sendWhatIsDue(_ stream: VideoStream) {
     let now = stream.time.now
     if let next = notice.isRunning ? notice.goOn(stream, now: now) : watch(stream, now: now) {
@@ -44,8 +44,8 @@ final class SilenceWatch: @unchecked Sendable {
     }
   }
 
-  /// What the user has set, but never more often than the head unit takes pictures, with a margin so that a source of
-  /// just that rate does not count as silent.
+  /// The user's interval, but not shorter than the head unit's frame interval, with a margin so that a source of just
+  /// that rate does not count as silent.
   private func interval(_ stream: VideoStream) -> Duration {
     let interval = Duration.milliseconds(Int64(stream.sink.settings.withLock { $0.keepAliveInterval }))
     guard interval > .zero, let frameRate = stream.state.withLock({ $0.preferredFrameRate }), frameRate > 0 else {
@@ -54,14 +54,14 @@ final class SilenceWatch: @unchecked Sendable {
     return max(interval, .seconds(1.25) / frameRate)
   }
 
-  /// Sends the last picture again if upstream is silent. Returns when to look again.
+  /// Sends the last picture again if upstream is silent. Returns when to check again.
   private func watch(_ stream: VideoStream, now: Duration) -> Duration? {
     let interval = interval(stream)
     let (permission, grantedAt, hasUnusedGrant) = stream.state.withLock {
       ($0.permission, $0.grantWithTime?.since ?? now, $0.hasUnusedGrant)
     }
     guard permission != nil else {
-      // There is a grant that can't be used yet, because app state or caps are about to change: look again.
+      // There is a grant that can't be used yet, because app state or caps are about to change: check again.
       return hasUnusedGrant ? now + max(interval, Self.retryPause) : nil
     }
     // If the streaming thread has the frame path, it is about to send a frame.
@@ -74,7 +74,7 @@ final class SilenceWatch: @unchecked Sendable {
     return look.next
   }
 
-  /// With access to the frames: sends what waits, and the last picture if it is time.
+  /// With the frame path: sends waiting frames, and the last picture if it is due.
   private func sendKeepAlive(
     _ path: FramePath, _ stream: VideoStream, interval: Duration, now: Duration
   ) -> Look {
@@ -86,7 +86,7 @@ final class SilenceWatch: @unchecked Sendable {
       return look
     }
     if let next = path.format?.sendWaiting(permission, isLast: false, now: now) {
-      // Nothing overtakes it, neither a repeated picture.
+      // Nothing may overtake it, not even a repeated picture.
       look.next = next
       return look
     }
@@ -97,8 +97,8 @@ final class SilenceWatch: @unchecked Sendable {
     if now < due {
       look.next = look.next.earlier(due)
     } else {
-      // Pictures that wait to be written end the silence; one more after them would only delay what follows. From one
-      // due time to the next, so that the pace does not drift.
+      // Pictures that wait to be written end the silence; one more after them would only delay later ones. From one due
+      // time to the next, so that the pace does not drift.
       if stream.channel.isEmpty { path.sendLastPicture(permission, at: now - due < interval ? due : now) }
       look.next = look.next.earlier(max(due, now - interval / 2) + interval)
     }

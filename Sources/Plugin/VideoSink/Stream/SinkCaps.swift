@@ -1,17 +1,17 @@
 import GStreamerKit
 import SDLApp
 
-/// Caps: what the head unit takes, preferred first, and what upstream sends of that.
+/// Caps: the head unit's formats, preferred first, and upstream's choice.
 extension VideoSink {
-  /// The answer to a CAPS query; nil, which stands for the template, until the head unit has reported what it takes.
+  /// The answer to a CAPS query; nil, which stands for the template, until the head unit has announced its displays.
   func caps(filter: UnsafeMutablePointer<GstCaps>?) -> UnsafeMutablePointer<GstCaps>? {
     let encoder = encoderChoice
     guard var caps = acceptedCaps() else { return unknownCaps(encoder, filter) }
-    // Encoders and files in another size get an error that says what is wrong, instead of not being linked. In READY it
-    // is a player that asks, which can choose something else.
+    // Encoders and files in another size get an error that names the cause, instead of not being linked. In READY
+    // players ask, which can choose another format.
     if stream != nil, gst_pad_has_current_caps(pad) == 0 {
       caps.merge(SinkCaps.h264OfAnySize)
-      // The same where a decoder is linked now: nothing is chosen before that.
+      // The same while a decoder is being linked: nothing is chosen before that.
       if UpstreamPath.isUnlinked(pad) { caps.merge(Caps.template(of: pad)) }
     }
     caps = EncoderChoice.restrict(caps, to: encoder)
@@ -19,30 +19,30 @@ extension VideoSink {
     let wanted = Caps(retaining: filter)
     let common = wanted.intersected(with: caps)
     // Upstream may have chosen its first caps before the head unit reported its sizes. Transform elements ask about
-    // them with a filter, and nothing in common would end the pipeline. So they pass, and upstream is asked for others
-    // when they come.
+    // them with a filter, and an empty intersection would end the pipeline. So they pass, and upstream is asked for
+    // others when they come.
     guard common.isEmpty, gst_pad_has_current_caps(pad) == 0 else { return common.take() }
     return wanted.intersected(with: Caps.template(of: pad)).take()
   }
 
-  /// Before the head unit has reported anything. With an encoder that does not take all of it, upstream would choose
-  /// what can't be encoded.
+  /// Before the head unit has announced its displays. With an encoder that does not take all of the template, upstream
+  /// could choose a format that can't be encoded.
   private func unknownCaps(
     _ encoder: EncoderChoice?, _ filter: UnsafeMutablePointer<GstCaps>?
   ) -> UnsafeMutablePointer<GstCaps>? {
-    // Without any, an error says what to install.
+    // Without an encoder, an error says what to install.
     guard let encoder, encoder != .linked else { return nil }
     let caps = EncoderChoice.restrict(Caps.template(of: pad), to: encoder)
     guard let filter else { return caps.take() }
     let common = Caps(retaining: filter).intersected(with: caps)
-    // An error then says what is wrong.
+    // An error then names the cause.
     return common.isEmpty ? nil : common.take()
   }
 
   private func acceptedCaps() -> Caps? {
     let (maximumRate, policy) = settings.withLock { ($0.maxFrameRate, $0.suspendPolicy) }
     if let caps = stream?.acceptedCaps(maximumRate: maximumRate) { return caps }
-    // Before the stream has chosen, or in READY, where the app is on the head unit already.
+    // Before the stream has chosen, or in READY, in which the app is registered already.
     let waits = policy != .drop && choosesByCaps
     guard let app,
       let video = waits ? app.awaitForCaps(of: self, pad, { $0.session.video }) : app.status.session.video
@@ -70,7 +70,7 @@ extension VideoSink {
   }
 
   /// Players ask in READY, before they choose between passing H.264 on and decoding it. From PAUSED on, an error says
-  /// what is wrong with it.
+  /// why it can't be used.
   private func canBegin(with caps: UnsafeMutablePointer<GstCaps>) -> Bool {
     guard stream == nil,
       StructureView(caps: caps, 0)?.hasName("video/x-h264") == true, let accepted = acceptedCaps()
@@ -80,8 +80,8 @@ extension VideoSink {
 }
 
 extension VideoStream {
-  /// How long the choice may take once the head unit has spoken: upstream is asked for its ranges, and may need a lock
-  /// that the streaming thread holds.
+  /// How long the choice may take once the head unit has announced its displays: upstream is asked for its ranges, and
+  /// may need a lock that the streaming thread holds.
   private static let choiceTime = Duration.milliseconds(300)
 
   /// On a streaming thread, waits until the first choice is made; false if that takes too long.
@@ -102,13 +102,13 @@ extension VideoStream {
     if supportsNone { return tolerantCaps() }
     guard !accepted.isEmpty else { return nil }
     var caps = SinkCaps.offer(accepted + rejected, maximumRate: maximumRate)
-    // While upstream sends what the head unit does not take, that comes last: upstream that has nothing else then goes
-    // on with it, and gets an error that says why, instead of ending the pipeline because nothing could be negotiated.
+    // If the head unit does not take upstream's present caps, they come last: upstream without another format keeps
+    // them, and gets an error that names the cause, instead of a failed negotiation.
     if isInputRefused, let current = Caps.current(of: sink.pad) { caps.merge(current) }
     return caps
   }
 
-  /// When the app supports none of the displays: anything, so that the pipeline lives on. What flows now comes first.
+  /// When the app supports none of the displays: any caps, so that the pipeline continues. The present caps come first.
   private func tolerantCaps() -> Caps {
     let template = Caps.template(of: sink.pad)
     guard var caps = Caps.current(of: sink.pad) else { return template }
@@ -128,8 +128,8 @@ enum SinkCaps {
     var rate: Fraction
   }
 
-  /// First what head unit and app prefer, then H.264 in the same sizes, first of all as a byte stream, then raw video
-  /// that is faster, which the sink thins out, or does not say what shape its pixels have.
+  /// First the preference of head unit and app, then H.264 in the same sizes, as a byte stream first, then raw video
+  /// with a higher rate, which the sink thins out, or without a pixel aspect ratio.
   static func offer(_ displays: [VideoDisplay], maximumRate: Fraction?) -> Caps {
     var offers: [Offer] = []
     for display in displays {
@@ -162,7 +162,7 @@ enum SinkCaps {
     return structure
   }
 
-  /// What the template has.
+  /// The H.264 of the template.
   static var h264OfAnySize: Caps {
     var caps = Caps()
     for format in h264Formats { caps.append(h264(format, nil)) }

@@ -3,7 +3,7 @@ import SDLApp
 import SDLAppLink
 import SDLLink
 
-/// What the user asked for of touches.
+/// The user's settings for touches.
 struct TouchSettings: Equatable, Sendable {
   var isSynced = true
   var emulatesMouse = false
@@ -14,7 +14,7 @@ struct TouchSettings: Equatable, Sendable {
 /// handles are posted for the application.
 final class TouchForwarder: Sendable {
   private static let noModifier = GST_NAVIGATION_MODIFIER_NONE
-  /// The finger's pressure, which the head unit does not tell.
+  /// The finger's pressure, which the head unit does not send.
   private static let unknownPressure = Double.nan
 
   private let sink: VideoSink
@@ -72,7 +72,7 @@ final class TouchForwarder: Sendable {
     deliver { $0.input.frameShown() }
   }
 
-  /// Adds what `body` returns, and delivers it if no other thread does.
+  /// Adds the events of `body`, and delivers them if no other thread does.
   private func deliver(isTouch: Bool = false, _ body: (inout TouchDeliveryQueue) -> [TouchInput.Output]) {
     let (isMine, first, deadline) = queue.withLock { queue in
       let isMine = queue.add(body(&queue))
@@ -157,16 +157,16 @@ extension TouchAction {
 /// a frame.
 struct TouchDeliveryQueue: Sendable {
   static let closeTimeout = DeliveryQueue<TouchInput.Output>.closeTimeout
-  /// If more than this waits, an event handler upstream does not return: all is replaced by the end of the touches.
+  /// If more than this wait, an event handler upstream does not return: all are replaced by the end of the touches.
   static let capacity = 1000
 
-  /// What is delivered at once.
+  /// Events that are delivered together.
   enum Delivery {
-    /// With what the mouse does then, whose button may be pressed after that.
+    /// With the emulated mouse's action, if any, and whether its button is pressed after that.
     case touch(TouchAction, (action: MouseEmulation.Action, isPressed: Bool)?)
     case gesture(Gesture)
 
-    /// Of the events that go upstream.
+    /// The number of events that go upstream.
     var eventCount: UInt64 {
       switch self {
       case .touch(_, let mouse): mouse == nil ? 1 : 2
@@ -197,7 +197,7 @@ struct TouchDeliveryQueue: Sendable {
   var isClosed: Bool { outgoing.isClosed }
   var isQuiet: Bool { outgoing.isQuiet }
 
-  /// Adds what is to be delivered; true when it is for the caller to do so, with ``next()``.
+  /// Adds events; true when the caller has to deliver, with ``next()``.
   mutating func add(_ outputs: [TouchInput.Output]) -> Bool {
     guard !isClosed else { return false }
     for case .touch(let action) in outputs { note(action) }
@@ -218,24 +218,24 @@ struct TouchDeliveryQueue: Sendable {
     }
   }
 
-  /// Ends the touches under way. Returns what has to be delivered for that.
+  /// Ends the touches under way. Returns the events for that.
   mutating func interrupt(now: Duration) -> [TouchInput.Output] {
     fingersDown.isEmpty ? input.interrupt() : input.receive([.cancel], now: now)
   }
 
-  /// The next to be delivered; nil when all is done.
+  /// The next events to deliver; nil when there are none.
   mutating func next() -> Delivery? {
     switch outgoing.next() {
     case nil: return nil
     case .gesture(let gesture): return .gesture(gesture)
     case .touch(let action):
-      // A button that is down is released, whatever the property says meanwhile.
+      // A button that is down is released, even if the property has changed meanwhile.
       let mouseAction = settings.emulatesMouse || mouse.isPressed ? mouse.receive(action) : nil
       return .touch(action, mouseAction.map { ($0, mouse.isPressed) })
     }
   }
 
-  /// Drops what is left.
+  /// Drops the rest.
   mutating func close() {
     outgoing.close()
   }

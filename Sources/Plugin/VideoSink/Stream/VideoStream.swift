@@ -4,11 +4,11 @@ import SDLAppLink
 import SDLLink
 import Synchronization
 
-/// A stream of video, from READY→PAUSED to PAUSED→READY. It passes what happens to the negotiation, and carries out
-/// what that decides, with the help of the parts.
+/// A stream of video, from READY→PAUSED to PAUSED→READY. It passes inputs to the negotiation, and carries out its
+/// outputs with the help of its parts.
 ///
-/// The streaming thread brings caps, frames and events; the connection thread what the head unit says; the application
-/// its properties. After ``end()`` nothing of it reaches the element any more.
+/// The streaming thread brings caps, frames and events; the connection thread the head unit's messages; the application
+/// properties. After ``end()`` nothing of the stream reaches the element any more.
 final class VideoStream: AppStream {
   let sink: VideoSink
   let app: AppClient
@@ -17,7 +17,7 @@ final class VideoStream: AppStream {
   let state: Monitor<VideoNegotiation>
   let notifications = NotificationQueue<VideoNotification>()
   let progress = StreamProgress()
-  /// What is kept between frames.
+  /// The state between frames.
   let frames: FrameAccess
   let renderer: FrameRenderer
   let touches: TouchForwarder
@@ -25,8 +25,8 @@ final class VideoStream: AppStream {
   private let haptics: HapticRegions
   private let silence: SilenceWatch
 
-  /// An event has asked for a key frame, from upstream or from the application, on any thread. The encoder of raw video
-  /// makes one.
+  /// An event from upstream or the application has requested a key frame, on any thread. The encoder of raw video makes
+  /// one.
   let keyFrameRequest = AtomicFlag()
   /// The service was resumed: the decoder may have been closed meanwhile.
   private let resumption = AtomicFlag()
@@ -49,7 +49,7 @@ final class VideoStream: AppStream {
 
   var channel: MediaChannel { connection.video }
 
-  /// Takes over what is known of the head unit already, and asks upstream about its displays.
+  /// Takes over the present status of the app, and asks upstream about the head unit's displays.
   func begin() {
     let settings = sink.settings.current
     let (lostFrames, now) = (sink.counters.framesLost, time.now)
@@ -110,7 +110,7 @@ final class VideoStream: AppStream {
     }
   }
 
-  /// Posts an error that a frame or caps lead to, and makes every following frame fail.
+  /// Posts an error about a frame or caps, and makes all later frames fail.
   func fail(_ problem: VideoProblem) {
     fail(ElementError(problem))
   }
@@ -121,14 +121,14 @@ final class VideoStream: AppStream {
   }
 }
 
-/// What the application sets.
+/// Properties set by the application.
 extension VideoStream {
   /// The property `app-state` has changed.
   func applyAppState() {
     change { $0.appStateChanged(sink.settings.withLock { $0.appState }) }
   }
 
-  /// A property that the negotiation has to know has changed.
+  /// A property that the negotiation needs has changed.
   func applySettings() {
     let settings = sink.settings.current.negotiation
     change { $0.settings = settings }
@@ -150,7 +150,7 @@ extension VideoStream {
   }
 }
 
-/// What comes in.
+/// Inputs of the pad.
 extension VideoStream {
   /// Caps arrive; false if they can't be read.
   func setCaps(_ caps: UnsafeMutablePointer<GstCaps>) -> Bool {
@@ -161,7 +161,7 @@ extension VideoStream {
       renderer.inputChanged(isRaw: isRaw, sink)
       path.setInput(input)
       let encodedSize = isRaw ? nil : path.h264.passthrough.size
-      // What the decoder sees counts, whatever the caps say; of a byte stream that comes with the first frame.
+      // The parameter sets count, whatever the caps say; those of a byte stream come with the first frame.
       let size = if case .h264(.some) = input.format { encodedSize ?? input.size } else { input.size ?? encodedSize }
       // The service will be for the new size.
       if size != state.withLock({ $0.inputSize }) { path.h264.dropWaiting(.notStreaming) }
@@ -180,14 +180,14 @@ extension VideoStream {
 
   var isInputRaw: Bool { state.withLock { $0.isInputRaw } }
 
-  /// The elements that new caps come from may have other ranges, and may be able to send other sizes.
+  /// New caps may come from other elements, with other ranges and sizes.
   func chooseForNewInput(_ path: FramePath) {
     guard path.isInputNew else { return }
     path.isInputNew = false
     choose(.caps)
   }
 
-  /// Regions hold until a frame has others.
+  /// Regions stay valid until a frame has others.
   func setRegions(_ regions: [HapticRectangle], _ pictureSize: VideoSize?, _ path: FramePath) {
     haptics.setOfFrames(regions, pictureSize: pictureSize) { path.announce(.warning($0)) }
   }
@@ -216,7 +216,7 @@ extension VideoStream {
 
 /// The frame path.
 extension VideoStream {
-  /// Has the frame path for `body`, and then posts and pushes what that has led to.
+  /// Calls `body` with the frame path, and then posts and pushes the results.
   @discardableResult
   func withPath<Result>(_ body: (FramePath) -> Result) -> Result {
     let (result, results) = frames.withPath(body)
@@ -232,11 +232,11 @@ extension VideoStream {
     return result
   }
 
-  /// Posts and pushes what has come of frames. Without the frame path, if this thread has it.
+  /// Posts and pushes the results of frames. Gives the frame path back meanwhile, if this thread has it.
   func tell(_ results: FrameResults) {
     if let grant = results.firstOfService {
-      // It may complete a resize. The connection's thread says so: this one has the base class's preroll lock, which a
-      // flush in answer would wait for.
+      // It may complete a resize. The connection thread reports that: this thread has the base class's preroll lock,
+      // for which a flush in answer would wait.
       let lostFrames = sink.counters.framesLost
       let now = time.now
       if update({ $0.firstFrameQueued(of: grant, lostFrames: lostFrames, now: now) }) {
@@ -260,7 +260,7 @@ extension VideoStream {
   }
 }
 
-/// What the app's connection reports of the head unit. On the connection thread, without locks.
+/// Reports of the app's connection. On the connection thread, without locks.
 extension VideoStream {
   func sessionChanged(to status: AppSession.Status) {
     let former = self.state.withLock { $0.session }
@@ -275,12 +275,12 @@ extension VideoStream {
     ask(change { $0.take(status, lostFrames: lostFrames, now: now) })
     if hasStarted || hasResumed { connection.setTimer(at: time.now) }
     if state == .suspended, former.videoState != .suspended { silence.beginNotice(self) }
-    // Nothing will be encoded for a while.
+    // No picture will be encoded for a while.
     if status.headUnit == nil { withPathIfFree { $0.raw.close() } }
     warnOfTouches(status)
   }
 
-  /// Warns once, until they are granted, where the app would get touches if its policy granted any.
+  /// Warns, once until they are granted, that the app's policy grants no touches, if the app would get them otherwise.
   private func warnOfTouches(_ status: AppSession.Status) {
     guard let permissions = status.permissions, let hmi = status.hmi, hmi.level == .full, hmi.allowsVideo else {
       return
@@ -313,7 +313,7 @@ extension VideoStream {
     }
   }
 
-  /// A start of video has failed. The negotiation asks for the same again later, or for something else at once.
+  /// A start of video has failed. The negotiation requests the same again later, or something else at once.
   private func startFailed(_ failure: VideoStartFailure, _ request: VideoStartRequest, _ retryAfter: Duration?) {
     sink.countStream { $0.startFailures &+= 1 }
     do throws(VideoProblem) {
@@ -342,10 +342,10 @@ extension VideoStream {
   }
 }
 
-/// What upstream is asked: which displays the app's ranges accept, and which pictures it can send. Without locks.
+/// Queries upstream: which displays the app's ranges accept, and which pictures it can send. Without locks.
 extension VideoStream {
-  /// The choice has to be made anew. On the connection thread, the streaming thread, or that of a filter whose ranges
-  /// have changed.
+  /// The choice has to be made again. On the connection thread, the streaming thread, or the thread of a filter whose
+  /// ranges have changed.
   func choose(_ cause: VideoNegotiation.ChoiceCause) {
     if let question = update({ $0.beginChoice(cause) }) { choose(question) }
   }
@@ -359,7 +359,7 @@ extension VideoStream {
     }
   }
 
-  /// Asks the range filters upstream which displays they reject, and has the negotiation choose.
+  /// Asks the range filters upstream which displays they reject, and lets the negotiation choose.
   private func choose(_ asked: VideoNegotiation.RangesQuestion) {
     let choice = VideoChoice(asked.displays, reasons: RangesQuery.ask(sink.pad, asked.displays))
     sink.log(GST_LEVEL_INFO, "to be streamed: \(choice.acceptedDisplays), not: \(choice.rejections)")
@@ -376,7 +376,7 @@ extension VideoStream {
     }
   }
 
-  /// Those of `displays` whose size upstream can send.
+  /// The members of `displays` whose size upstream can send.
   private func possible(_ displays: [VideoDisplay]) -> [VideoDisplay] {
     guard !displays.isEmpty else { return displays }
     let offer = SinkCaps.offer(displays, maximumRate: sink.settings.withLock { $0.maxFrameRate })
@@ -390,7 +390,7 @@ extension VideoStream {
     _ = askUpstream(state.withLock { $0.upstreamQuestion })
   }
 
-  /// Asks which of the accepted sizes upstream can send, and has it negotiate anew if there is a better one.
+  /// Asks which of the accepted sizes upstream can send, and makes it negotiate again if there is a better one.
   func askUpstream(_ question: VideoNegotiation.UpstreamQuestion) -> VideoNegotiation.UpstreamAnswer {
     // A callback may have ended the stream meanwhile; upstream serves the next one then.
     guard !hasEnded else { return .stays }
@@ -403,7 +403,7 @@ extension VideoStream {
     return answer
   }
 
-  /// In the order in which upstream would choose.
+  /// In upstream's order of preference.
   private func sizesUpstreamCanSend() -> [VideoSize] {
     guard let pointer = sink.caps(filter: nil) else { return [] }
     let caps = Caps(taking: pointer)
