@@ -286,9 +286,9 @@ final class World {
     // true, holds until its end.
     let actions = scenario.steps.map(\.action)
     if scenario.offersSecondary
-      || actions.contains(where: { action in ["transport", "once", "update"].contains(where: action.contains) })
+      || actions.contains(where: { action in ["transport", "update"].contains(where: action.contains) })
       // Refused eight times, sound is not asked for again.
-      || (actions + scenario.commands).contains("answer start-audio nak")
+      || (actions + scenario.commands).contains(where: { $0.contains("once") || $0 == "answer start-audio nak" })
     {
       network.cut(.primary, gap: .zero)
     }

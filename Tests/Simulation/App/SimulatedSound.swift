@@ -24,6 +24,8 @@ final class SimulatedSound {
   private var isPlaying = false
   private var isSilent = false
   private var nextBuffer: Duration
+  /// The present one waits for its service.
+  private var isWaiting = false
   private(set) var counters = SimulatedVideo.Counters()
   private(set) var hasFailed = false
 
@@ -92,6 +94,12 @@ final class SimulatedSound {
   }
 
   private func apply() {
+    defer {
+      if isWaiting, negotiation.permission != nil {
+        isWaiting = false
+        nextBuffer = min(nextBuffer, now)
+      }
+    }
     for output in negotiation.takeOutputs(at: now) {
       switch output {
       case .request(let request): connection.setAudioRequest(request)
@@ -106,6 +114,7 @@ final class SimulatedSound {
 
   func advance() {
     guard isPlaying, !hasFailed, nextBuffer <= now else { return }
+    isWaiting = false
     nextBuffer = max(nextBuffer + .milliseconds(plan.interval), now)
     counters.arrived += 1
     for _ in 0..<3 {
@@ -116,6 +125,7 @@ final class SimulatedSound {
         return
       case .wait, .interrupted:
         counters.arrived -= 1
+        isWaiting = true
         return
       case .pauseRequested: break
       }
