@@ -256,7 +256,9 @@ extension ConnectionLoop {
 
   var nextDeadline: Duration? {
     let pause = isInputPaused ? session.inputPause(now: clock.now) : nil
-    let delivery = (videoDrain ?? audioDrain).map { _ in clock.now + Self.deliveryPollInterval }
+    // The stop waits for both.
+    let delivery = [videoDrain, audioDrain].compactMap { $0?.deadline }.max()
+      .map { min($0, clock.now + Self.deliveryPollInterval) }
     return session.nextDeadline.earlier(limit).earlier(delivery).earlier(stall.nextDeadline).earlier(connection.timer)
       .earlier(secondary?.nextDeadline).earlier(pause)
   }

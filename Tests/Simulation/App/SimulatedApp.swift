@@ -203,6 +203,8 @@ final class SimulatedApp: AppConnectionObserver, @unchecked Sendable {
   // MARK: What the connection reports
 
   func connection(_ connection: AppConnection, didReport event: ConnectionEvent) {
+    // What is requested because of it is for the next turn.
+    wake()
     switch event {
     case .sessionChanged(let status, let events):
       change(to: status)

@@ -84,7 +84,7 @@ final class NetworkEnd {
   }
 
   private func take(_ bytes: [UInt8], now: Duration, _ conditions: SimulatedNetwork.Conditions) {
-    guard !losesBytes else { return }
+    guard !losesBytes, error == 0 else { return }
     busyUntil = max(busyUntil, now)
     if let rate = conditions.rate { busyUntil += .nanoseconds(bytes.count * 8 * 1_000_000_000 / rate) }
     // TCP keeps the order, whatever becomes of the delay.
