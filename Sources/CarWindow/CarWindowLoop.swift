@@ -249,7 +249,9 @@ final class CarWindowLoop {
       switch event {
       case .started(let pid): report(.programStarted(pid: pid))
       case .failed(let code):
-        throw CarWindowError(.setting, "The command can't be started: \(String(cString: strerror(code)))")
+        let place = configuration.folder.map { " in \($0)" } ?? ""
+        throw CarWindowError(
+          .setting, "'\(program.name)' can't be started\(place): \(String(cString: strerror(code)))")
       case .ended(let exit):
         self.program = nil
         try programEnded(exit)

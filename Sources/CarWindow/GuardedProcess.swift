@@ -35,6 +35,7 @@ final class GuardedProcess {
     var file: (path: String, folder: String)?
   }
 
+  let name: String
   /// To be polled; -1 once closed.
   private(set) var reports: Int32 = -1
   private(set) var output: Int32 = -1
@@ -42,6 +43,7 @@ final class GuardedProcess {
   private var partialReport: [UInt8] = []
 
   init(_ command: Command) throws(CarWindowError) {
+    name = command.arguments.first ?? ""
     var (reading, writing): (Int32, Int32) = (-1, -1)
     guard linux_pipe(&reading, &writing) == 0 else { throw Self.systemError("pipe") }
     defer { close(writing) }

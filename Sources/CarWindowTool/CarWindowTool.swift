@@ -21,7 +21,7 @@ enum CarWindowTool {
     do {
       options = try Options(arguments: arguments)
     } catch {
-      leave("\(error.text)\n\(Options.usage)", status: 2)
+      leave("\(error.text)\nTry sdl-car-window --help.", status: 2)
     }
     // Blocked before the first thread starts, so that only one receives them.
     var signals = sigset_t()

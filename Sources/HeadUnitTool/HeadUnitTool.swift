@@ -21,7 +21,7 @@ enum HeadUnitTool {
     do {
       options = try Options(arguments: arguments)
     } catch {
-      leave("\(error.text)\n\(Options.usage)")
+      leave("\(error.text)\nTry sdl-head-unit --help.")
     }
     // Blocked before the first thread starts, so that only sigwait receives them.
     var signals = sigset_t()

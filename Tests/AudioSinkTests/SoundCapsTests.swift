@@ -28,6 +28,15 @@ import Testing
       try pipeline.sink.structure("head-unit")?["audio-capability"]?.contains("\(format.samplingRate.hertz)") ?? false)
   }
 
+  @Test func withoutCaps() throws {
+    let headUnit = try TestHeadUnit()
+    let pipeline = try Pipeline(
+      "fakesrc num-buffers=2 sizetype=2 sizemax=320 ! sdlaudiosink name=sink uri=\(headUnit.uri)")
+    pipeline.setState(GST_STATE_PLAYING)
+    let error = try pipeline.waitForError()
+    #expect(error.text.contains("no caps") && error.text.contains("decodebin"), "\(error)")
+  }
+
   @Test func knownInReady() throws {
     let headUnit = try TestHeadUnit(.small().with { $0.pcmFormat = PCMFormat(samplingRate: .hertz8000) })
     let pipeline = try Pipeline("appsrc ! sdlaudiosink name=sink uri=\(headUnit.uri)")

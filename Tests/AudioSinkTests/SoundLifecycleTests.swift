@@ -121,6 +121,23 @@ import Testing
     #expect(try pipeline.sink.statistics.areSamplesConserved)
   }
 
+  /// Chopped into pieces it would not be understood.
+  @Test(arguments: [2, 0.5]) func atAnotherRateThereIsNoSound(_ rate: Double) throws {
+    let headUnit = try TestHeadUnit()
+    let pipeline = try Pipeline(
+      "audiotestsrc num-buffers=500 samplesperbuffer=320 ! sdlaudiosink name=sink uri=\(headUnit.uri)")
+    try pipeline.reach(GST_STATE_PAUSED)
+    #expect(
+      gst_element_seek(
+        pipeline.element.pointer, rate, GST_FORMAT_TIME, GST_SEEK_FLAG_FLUSH, GST_SEEK_TYPE_SET, 0, GST_SEEK_TYPE_SET,
+        500_000_000) != 0)
+    try pipeline.play()
+    try pipeline.waitForEnd()
+    let statistics = try pipeline.sink.statistics
+    #expect(headUnit.record.audio.isEmpty && statistics["samples-dropped-overlap"] > 0, "\(statistics)")
+    #expect(statistics.areSamplesConserved)
+  }
+
   /// Most of a buffer waits for its time then, and another one comes only after it.
   @Test func pausedInTheMidstOfABuffer() throws {
     let headUnit = try TestHeadUnit()

@@ -119,7 +119,7 @@ import Testing
 
   @Test(arguments: [
     ("sh -c 'echo no such map >&2; exit 3'", "status 3", "no such map"),
-    ("no-such-program", "can't be started", "No such file"),
+    ("no-such-program", "'no-such-program' can't be started", "No such file"),
   ])
   func aProgramThatShowsNothingIsAnError(command: String, reason: String, line: String) throws {
     let screen = try ScreenPipeline("command=\"\(command)\"")
@@ -139,7 +139,8 @@ import Testing
     let source = try pipeline["src"]
     source.set(property, value)
     #expect(source[property] == "")
-    #expect(try pipeline.waitForWarning().text.contains("The property \(property) was not changed"))
+    #expect(pipeline.setState(GST_STATE_PLAYING) == GST_STATE_CHANGE_FAILURE)
+    #expect(try pipeline.waitForError().text.contains("The property \(property) was not changed"))
   }
 
   @Test func anotherCommandTakesTheScreen() throws {

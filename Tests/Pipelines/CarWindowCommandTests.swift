@@ -95,7 +95,7 @@ import Testing
   ])
   func wrongCommandLines(_ arguments: [String]) throws {
     let result = try Program([program] + arguments, in: folder).wait()
-    #expect(result.status == 2 && result.errors.contains("usage: sdl-car-window"), "\(result)")
+    #expect(result.status == 2 && result.errors.contains("Try sdl-car-window --help"), "\(result)")
   }
 
   /// The guards end the program, the X server and the sound server.

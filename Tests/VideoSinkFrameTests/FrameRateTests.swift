@@ -133,6 +133,25 @@ import Testing
     #expect(warnings.count == 1 && warnings.first?.contains("30 frames per second, but 10") == true, "\(warnings)")
   }
 
+  /// Caps keep the rate of the film.
+  @Test func fastPlaybackOfEncodedInput() throws {
+    let headUnit = try TestHeadUnit(.small(frameRate: 30))
+    let pipeline = try Pipeline(
+      """
+      videotestsrc num-buffers=60 ! video/x-raw,width=320,height=240,framerate=30/1 ! x264enc tune=zerolatency \
+      ! sdlvideosink name=sink sync=false uri=\(headUnit.uri)
+      """)
+    try pipeline.reach(GST_STATE_PAUSED)
+    #expect(
+      gst_element_seek(
+        pipeline.element.pointer, 2, GST_FORMAT_TIME, GST_SEEK_FLAG_FLUSH, GST_SEEK_TYPE_SET, 0, GST_SEEK_TYPE_NONE, 0)
+        != 0)
+    try pipeline.play()
+    try pipeline.waitForEnd()
+    let warnings = pipeline.drain().compactMap(\.warning).map(\.text)
+    #expect(warnings.count == 1 && warnings.first?.contains("60 frames per second, but 30") == true, "\(warnings)")
+  }
+
   @Test func slowEncodedInputHasNoWarning() throws {
     let units = try encodedUnits(40, frameRate: 30)
     for frameRate in [30, nil, 0] {

@@ -224,6 +224,25 @@ import Testing
     #expect(warning.isStream(GST_STREAM_ERROR_FORMAT))
     #expect(warning.text.contains("4/3") && warning.text.contains("videoconvertscale"), "\(warning)")
   }
+
+  @Test func withoutCaps() throws {
+    let headUnit = try TestHeadUnit()
+    let pipeline = try Pipeline(
+      "fakesrc num-buffers=2 sizetype=2 sizemax=320 ! sdlvideosink name=sink uri=\(headUnit.uri)")
+    pipeline.setState(GST_STATE_PLAYING)
+    let error = try pipeline.waitForError()
+    #expect(error.text.contains("no caps") && error.text.contains("h264parse"), "\(error)")
+  }
+
+  @Test func buffersThatAreTooSmallAreAWarning() throws {
+    let harness = try SinkHarness()
+    try harness.start()
+    harness.push([UInt8](repeating: 0, count: 1000))
+    harness.push([UInt8](repeating: 0, count: 1000))
+    try harness.deliver(1)
+    let warnings = harness.pipeline.drain().compactMap(\.warning).map(\.text)
+    #expect(warnings.count == 1 && warnings.first?.contains("1000 bytes, and 115200 are needed") == true, "\(warnings)")
+  }
 }
 
 /// Answers ACCEPT_CAPS with yes.

@@ -320,10 +320,11 @@ extension AppStream {
     guard state.withLock({ $0.isSuspendedByDriver }) else {
       return waitForPreroll(isLive: isLive, until: nil) ?? .interrupted
     }
-    postActivation(GST_PROGRESS_TYPE_START, driverWaitTexts.waiting)
+    let texts = driverWaitTexts
+    postActivation(GST_PROGRESS_TYPE_START, texts.waiting)
     let decision = waitForPreroll(isLive: isLive, until: nil) ?? .interrupted
     if decision == .ready {
-      postActivation(GST_PROGRESS_TYPE_COMPLETE, driverWaitTexts.over)
+      postActivation(GST_PROGRESS_TYPE_COMPLETE, texts.over)
     } else {
       postActivation(GST_PROGRESS_TYPE_CANCELED, "The driver is not waited for any more")
     }

@@ -98,7 +98,12 @@ extension SamplePath {
   func render(
     _ buffer: UnsafeMutablePointer<GstBuffer>, _ bytes: UnsafeRawBufferPointer, _ stream: AudioStream
   ) -> GstFlowReturn {
-    guard let format = input?.format else { return GST_FLOW_ERROR }
+    guard let format = input?.format else {
+      stream.fail(
+        .stream(
+          GST_STREAM_ERROR_WRONG_TYPE, "The input has no caps: put decodebin and audioconvert before sdlaudiosink."))
+      return GST_FLOW_ERROR
+    }
     let count = format.sampleCount(ofByteCount: bytes.count)
     if format.byteCount(ofSampleCount: count) != bytes.count, !hasWarnedOfParts {
       hasWarnedOfParts = true

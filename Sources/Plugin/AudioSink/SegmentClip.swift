@@ -8,11 +8,12 @@ struct SegmentClip {
   /// The time of the first sample; nil if the buffer has no time stamp.
   let runningTime: Duration?
 
-  /// Nil if no sample of the buffer is to be heard, as in reverse.
+  /// Nil if no sample of the buffer is to be heard, as in reverse and at any other rate than 1: an element upstream, such
+  /// as scaletempo, makes sound of that.
   init?(_ sink: AudioSink, buffer: UnsafeMutablePointer<GstBuffer>, count: Int, format: PCMFormat) {
     let segment = sink.baseSink.pointee.segment
     let start = UInt64(buffer.pointee.pts)
-    guard segment.rate > 0 else { return nil }
+    guard segment.rate == 1 else { return nil }
     guard segment.format == GST_FORMAT_TIME, start != .max else {
       range = 0..<count
       runningTime = nil

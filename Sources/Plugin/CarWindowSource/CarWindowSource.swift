@@ -26,6 +26,9 @@ final class CarWindowSource: PushSourceElement {
     _ = try CarWindowSettings.variables(settings.environment)
   }
 
+  /// Applications set properties before the element starts, which fails if one of them can't be used.
+  static var keepsRefusalsUntilStart: Bool { true }
+
   /// The property `command` has changed.
   fileprivate func commandChanged() {
     guard isRunning, let words = try? CarWindowSettings.words(settings.withLock { $0.command }) else { return }
@@ -43,7 +46,10 @@ extension CarWindowSource {
 
   /// The program itself starts when downstream has chosen the size of its screen.
   func start() -> Bool {
-    postRefusals()
+    if let refusal = settings.refusals.first {
+      postError(refusal)
+      return false
+    }
     let settings = settings.current
     guard !settings.command.isEmpty || settings.display != nil else {
       postError(

@@ -227,7 +227,12 @@ extension FramePath {
   /// A frame has come: notes its time, and passes it to its format.
   func begin(_ buffer: UnsafeMutablePointer<GstBuffer>) throws(ElementError) -> Bool {
     frameTime = FrameTime(of: buffer)
-    return try format?.begin(buffer) ?? true
+    guard let format else {
+      throw .stream(
+        GST_STREAM_ERROR_WRONG_TYPE,
+        "The input has no caps: put h264parse before sdlvideosink for a file of H.264, otherwise decodebin.")
+    }
+    return try format.begin(buffer)
   }
 
   /// Prepares for a frame that was kept.

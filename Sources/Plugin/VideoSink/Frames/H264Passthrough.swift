@@ -232,7 +232,8 @@ extension H264Passthrough {
     guard !hasWarnedAboutRate else { return }
     let time = path.frameRunningTime
     let measured = rateMeter.observe(time == .max ? UInt64(clamping: path.time.now.nanoseconds) : time)
-    guard let rate = path.inputRate?.value ?? measured else { return }
+    let announced = path.inputRate.map { $0.value * abs(path.sink.baseSink.pointee.segment.rate) }
+    guard let rate = announced ?? measured else { return }
     guard let limit, rate > limit.value * Self.rateTolerance else { return }
     hasWarnedAboutRate = true
     let shown = Fraction(Int((rate * 1000).rounded()), 1000) ?? limit

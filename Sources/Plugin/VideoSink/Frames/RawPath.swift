@@ -37,6 +37,7 @@ final class RawPath: FormatPath {
   /// The connection was told that pictures are deferred, so that it notices a head unit that does not read although
   /// nothing is queued.
   private var isDeferralTold = false
+  private var hasWarnedOfUnreadable = false
 
   init(_ path: FramePath, keyFrameRequest: AtomicFlag) {
     self.path = path
@@ -115,6 +116,7 @@ final class RawPath: FormatPath {
         return .queued
       case .unreadable:
         path.giveBack(payload)
+        warnOfUnreadable(buffer)
         return .dropped(.noPicture)
       }
     } catch {
@@ -122,6 +124,17 @@ final class RawPath: FormatPath {
       encoder.close()
       return .failed(.stream(GST_STREAM_ERROR_ENCODE, "The picture could not be encoded: \(error)"))
     }
+  }
+
+  private func warnOfUnreadable(_ buffer: UnsafeMutablePointer<GstBuffer>) {
+    guard !hasWarnedOfUnreadable else { return }
+    hasWarnedOfUnreadable = true
+    path.announce(
+      .warning(
+        .stream(
+          GST_STREAM_ERROR_FORMAT,
+          "A picture can't be read: its buffer has \(gst_buffer_get_size(buffer)) bytes, and \(info.size) are needed."))
+    )
   }
 
   /// Whether the frame at hand exceeds the rate of the head unit, or of the link.

@@ -95,7 +95,10 @@ final class VideoStream: AppStream {
   }
 
   var driverWaitTexts: (waiting: String, over: String) {
-    ("Waiting for the driver to open the app", "The driver has opened the app")
+    switch app.status.level {
+    case .full, .limited: ("Waiting for the head unit to allow video", "The head unit allows video")
+    default: ("Waiting for the driver to open the app", "The driver has opened the app")
+    }
   }
 
   func apply(_ outputs: [VideoNegotiation.Output]) {
