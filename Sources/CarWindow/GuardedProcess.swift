@@ -73,7 +73,7 @@ final class GuardedProcess {
   }
 
   private static func systemError(_ operation: String) -> CarWindowError {
-    CarWindowError(.failed, "\(operation) failed: \(String(cString: strerror(errno)))")
+    CarWindowError(.failed, "\(LinkError.system(operation: operation, errno: errno))")
   }
 
   /// Has it and all that it has started ended; ``takeReport()`` tells when that is done.
