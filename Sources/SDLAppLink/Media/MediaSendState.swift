@@ -37,7 +37,8 @@ struct MediaSendState {
   var isDraining = false
   /// While on, nothing more is accepted and no thread waits; what is queued is still written.
   var isFlushing = false
-  /// Whether pictures wait, not yet encoded, until the peer has acknowledged what was sent before.
+  /// Whether pictures or sound are held back, not yet encoded or queued, until the peer has acknowledged what was sent
+  /// before.
   var isDeferred = false
   private var counters = MediaChannelStatistics()
   private var queue: PayloadQueue
