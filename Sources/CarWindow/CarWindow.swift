@@ -135,6 +135,8 @@ public final class CarWindow: Sendable {
         state.broadcast()
       }
     } catch {
+      // Without a thread there is no end to wait for.
+      state.withLock { $0.isOver = true }
       throw CarWindowError(.failed, "The thread of the window could not be started: \(error)")
     }
   }

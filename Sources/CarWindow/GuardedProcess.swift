@@ -75,7 +75,7 @@ final class GuardedProcess {
   }
 
   private static func systemError(_ operation: String) -> CarWindowError {
-    CarWindowError(.failed, "\(operation) failed: \(String(cString: strerror(errno)))")
+    CarWindowError(.failed, "\(LinkError.system(operation: operation, errno: errno))")
   }
 
   /// Ends it and all its descendants; ``takeReport()`` tells when that is done.

@@ -1,5 +1,6 @@
 import CLinux
 import Glibc
+import SDLLink
 import Synchronization
 
 /// A private Xvfb, to which only clients with the cookie can connect.
@@ -31,9 +32,10 @@ final class VirtualServer {
     authority = file
     var (reading, writing): (Int32, Int32) = (-1, -1)
     guard linux_pipe(&reading, &writing) == 0 else {
+      let error = LinkError.system(operation: "pipe", errno: errno)
       unlink(file)
       rmdir(folder)
-      throw CarWindowError(.failed, "pipe failed: \(String(cString: strerror(errno)))")
+      throw CarWindowError(.failed, "\(error)")
     }
     defer { close(writing) }
     numberDescriptor = reading

@@ -68,6 +68,18 @@ extension LinkError: CustomStringConvertible {
   }
 
   private static func text(_ code: Int32) -> String {
-    strerror(code).map { String(cString: $0) } ?? "error \(code)"
+    let text = strerror(code).map { String(cString: $0) } ?? "error \(code)"
+    return remedy(code).map { "\(text) (\($0))" } ?? text
+  }
+
+  /// What to do about a limit of the system that was reached.
+  private static func remedy(_ code: Int32) -> String? {
+    switch code {
+    case EMFILE: "close some, or raise the limit of the process: ulimit -n"
+    case ENFILE: "close some, or raise the limit of the machine: sysctl fs.file-max"
+    // pthread_create(3) says that of threads alone.
+    case EAGAIN: "end other programs, or raise the limit of threads: ulimit -u, or TasksMax of a systemd unit"
+    default: nil
+    }
   }
 }

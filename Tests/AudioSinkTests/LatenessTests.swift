@@ -42,6 +42,19 @@ import Testing
     #expect(harness.headUnit.record.audio.count.isMultiple(of: 2) && harness.headUnit.record.violations == [])
   }
 
+  /// Nothing is queued while live sound is held back, but a head unit that is gone is noticed all the same.
+  @Test func headUnitThatAcknowledgesNothingIsNoticed() throws {
+    let headUnit = try TestHeadUnit()
+    let link = try NarrowLink(to: headUnit, bitsPerSecond: 10_000_000)
+    let pipeline = try Pipeline("audiotestsrc is-live=true ! sdlaudiosink name=sink uri=\(link.uri)")
+    try pipeline.play()
+    try headUnit.waitForSound(1)
+    link.set(bitsPerSecond: 0)
+    let warning = try pipeline.waitForWarning().text
+    #expect(warning.contains("has not read anything"), "\(warning)")
+    #expect(try pipeline.sink.statistics["samples-dropped-queue-full"] > 0)
+  }
+
   /// A head unit that stops reading: a live source does not build up delay.
   @Test func aLiveSourceIsNotDelayed() throws {
     let headUnit = try TestHeadUnit()

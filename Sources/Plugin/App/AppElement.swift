@@ -87,12 +87,14 @@ extension AppElement {
   private func beginApp() throws(ElementError) {
     let settings = self.settings.current
     try checkBeforeStart(settings)
-    if let app {
+    let apps = SharedApps.context.find(for: self, make: SharedApps.init)
+    // Both, the search and the end of an app, post messages whose handlers may start the element, and so begin an app.
+    while let app {
       app.stopLingering(ObjectIdentifier(self))
       guard !app.isUsable || runs.appSettings != settings.app else { return }
       endApp()
     }
-    switch try SharedApps.context.find(for: self, make: SharedApps.init).join(settings.app, self, time: time) {
+    switch try apps.join(settings.app, self, time: time) {
     case .made(let app):
       runs.set(app, settings.app)
       try begin(app, settings.app)

@@ -47,6 +47,8 @@ final class SamplePath {
   private var packer: SamplePacker
   private var playout = SamplePlayout(lead: .zero)
   private var linkDelay = LinkDelay()
+  /// What the connection knows of ``isBehind(_:)``.
+  private var isDeferralTold = false
   private var delay = RenderDelay()
   private var liveness = UpstreamLiveness()
   /// Incomplete samples in buffers have been reported.
@@ -186,7 +188,7 @@ extension SamplePath {
       return leaveOut(excess, .late, of: &input)
     }
     noteSent(count)
-    if input.isLive, isBehind(stream) { return leaveOut(count, .queueFull, of: &input) }
+    if input.isLive, tellDeferral(isBehind(stream), stream) { return leaveOut(count, .queueFull, of: &input) }
     let piece = input.range.prefix(count)
     input.range = piece.upperBound..<input.range.upperBound
     timeline.advance(by: count)
@@ -453,6 +455,13 @@ extension SamplePath {
       _ = fill(missing, grant, isLive: isLive, stream)
     }
     noteSent(count)
+  }
+
+  /// Has the connection watch a head unit that takes no sound.
+  private func tellDeferral(_ isBehind: Bool, _ stream: AudioStream) -> Bool {
+    if isBehind != isDeferralTold { stream.channel.setDeferred(isBehind) }
+    isDeferralTold = isBehind
+    return isBehind
   }
 
   /// Whether so much of a live source's sound waits, here or in the kernel, that it would come too late.

@@ -80,6 +80,8 @@ extension ElementError {
       self = .resource(
         GST_RESOURCE_ERROR_OPEN_READ,
         "\(sentence) This machine has no such address; check the property address, or use * for all that it has.")
+    case .cannotListen(_, errno: EMFILE), .cannotListen(_, errno: ENFILE):
+      self = .resource(GST_RESOURCE_ERROR_FAILED, sentence)
     case .cannotListen:
       self = .resource(
         GST_RESOURCE_ERROR_OPEN_READ,

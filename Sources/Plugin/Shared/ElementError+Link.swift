@@ -1,4 +1,5 @@
 import GStreamerKit
+import Glibc
 import SDLApp
 import SDLAppLink
 import SDLLink
@@ -66,6 +67,8 @@ extension ElementError {
     switch error {
     case .cannotResolve, .resolvingTimedOut: " Check the host in uri, or write its address."
     case .refused: " Is the head unit running, and is the port right (SDL Core listens on 12345)?"
+    // The description says what to do.
+    case .cannotConnect(_, EMFILE), .cannotConnect(_, ENFILE): ""
     case .unreachable, .connectingTimedOut, .cannotConnect:
       " Check host, port and network; connect-timeout sets the wait."
     case .closedByPeer, .connectionLost, .peerNotReading, .stalled: " The head unit's log may say why."

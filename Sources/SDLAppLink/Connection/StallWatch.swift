@@ -1,4 +1,4 @@
-/// Notices a peer that does not read: bytes wait and the kernel takes none, or video is held back and the peer
+/// Notices a peer that does not read: bytes wait and the kernel takes none, or media is held back and the peer
 /// acknowledges none of the bytes sent before.
 struct StallWatch: Equatable, Sendable {
   enum Verdict: Equatable {

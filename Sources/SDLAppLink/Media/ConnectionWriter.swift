@@ -122,11 +122,13 @@ final class ConnectionWriter: Sendable {
     state.withLock { body($0[medium], $0[$0[medium].role].sample(now: clock.now)) }
   }
 
-  /// How many bytes the peer has acknowledged on this transport; nil unless it has to acknowledge more there and video
-  /// is deferred until it does.
+  /// How many bytes the peer has acknowledged on this transport; nil unless it has to acknowledge more there and video or
+  /// sound is deferred until it does.
   func acknowledgedWhileDeferred(_ role: TransportRole) -> UInt64? {
     state.withLock { state in
-      guard state.video.isDeferred, state.video.role == role, let sample = state[role].sample(now: .zero),
+      let isVideo = state.video.isDeferred && state.video.role == role
+      let isAudio = state.audio.isDeferred && state.audio.role == role
+      guard isVideo || isAudio, let sample = state[role].sample(now: .zero),
         let unacknowledged = sample.unacknowledgedByteCount, unacknowledged > 0
       else { return nil }
       return sample.handedByteCount - min(unacknowledged, sample.handedByteCount)
@@ -140,6 +142,12 @@ extension ConnectionWriter {
   /// A view of a service's state.
   func read<Result>(_ medium: Medium, _ body: (MediaSendState) -> Result) -> Result {
     state.withLock { body($0[medium]) }
+  }
+
+  /// The time without an acknowledgement counts from now on: the connection's thread may sleep, and has to look.
+  func setDeferred(_ isDeferred: Bool, _ medium: Medium) {
+    state.withLock { $0[medium].isDeferred = isDeferred }
+    if isDeferred { wakeUp.signal() }
   }
 
   /// Changes whether payloads are accepted, and wakes waiting threads.

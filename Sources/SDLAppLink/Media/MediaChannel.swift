@@ -67,10 +67,10 @@ public final class MediaChannel: Sendable {
   /// Whether a payload that is offered now would have to wait: a live source may save the work of making it.
   public var isFull: Bool { writer.read(medium) { $0.isFull } }
 
-  /// Sets whether pictures are deferred, not yet encoded, until the link is ready. A peer that acknowledges nothing for
-  /// long while they are counts as one that does not read, although nothing is queued.
+  /// Sets whether pictures or sound are held back, not yet encoded or queued, until the link is ready. A peer that
+  /// acknowledges nothing for long while they are counts as one that does not read, although nothing is queued.
   public func setDeferred(_ isDeferred: Bool) {
-    writer.change(medium) { $0.isDeferred = isDeferred }
+    writer.setDeferred(isDeferred, medium)
   }
 
   /// While on, nothing waits and ``submit(_:grantEpoch:blocking:)`` takes nothing. Queued payloads stay queued.

@@ -37,7 +37,8 @@ struct MediaSendState {
   var isDraining = false
   /// While on, no payload is accepted and no thread waits; queued ones are still written.
   var isFlushing = false
-  /// Whether pictures wait, not yet encoded, until the peer has acknowledged what was sent before.
+  /// Whether pictures or sound are held back, not yet encoded or queued, until the peer has acknowledged what was sent
+  /// before.
   var isDeferred = false
   private var counters = MediaChannelStatistics()
   private var queue: PayloadQueue

@@ -55,7 +55,7 @@ public final class X264Encoder {
     parameters.apply(settings)
     log.install(in: parameters.pointer, level: logLevel)
     guard let encoder = cx264_encoder_open(parameters.pointer) else {
-      throw .openFailed(log.lastError ?? "it gives no reason.")
+      throw .openFailed(log.lastError ?? "it gives no reason. Memory or threads may have run out.")
     }
     let scratch = Scratch(pixelFormat: settings.pixelFormat)
     do throws(EncoderError) {
