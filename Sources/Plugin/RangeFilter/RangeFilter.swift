@@ -241,8 +241,8 @@ extension RangeFilter {
     ElementDetails(
       "SmartDeviceLink Range Filter", "Filter/Video",
       """
-      Passes video of those sizes, ratios and diagonals that an app for SmartDeviceLink head units supports; they are set on its \
-      children, as in landscape::max-width=800 portrait::enabled=false
+      Restricts video to the sizes, aspect ratios and diagonals that an app for SmartDeviceLink head units supports; \
+      they are set on its children, as in landscape::max-width=800 portrait::enabled=false
       """, .sink(caps), .source(caps)
     ).install(on: elementClass)
     // gst-inspect shows neither children nor their properties, but it does show every key of the metadata.
