@@ -167,7 +167,7 @@ struct AppSettings: Equatable, Sendable {
     guard !descriptorUse.hasBegun else {
       throw .resource(
         GST_RESOURCE_ERROR_SETTINGS,
-        "The property uri can't be used again: descriptor \(number) was that of an earlier start, which has closed it, and its number may be something else's now. Set uri for each start, also if a new connection has the same number."
+        "The property uri can't be used again: descriptor \(number) was closed by an earlier start, and its number may have been reused. Set uri for each start, even if a new connection has the same number."
       )
     }
     do {
@@ -177,7 +177,7 @@ struct AppSettings: Equatable, Sendable {
     } catch {
       throw .resource(
         GST_RESOURCE_ERROR_SETTINGS,
-        "The property uri can't be used: descriptor \(number) \(error). The element closes it at the end, so that each start needs another."
+        "The property uri can't be used: descriptor \(number) \(error). The element closes it when it stops, so each start needs a new one."
       )
     }
   }

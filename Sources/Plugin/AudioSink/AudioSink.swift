@@ -165,7 +165,7 @@ extension AudioSink {
 
   /// The head unit does not announce its audio format.
   func postAssumedFormat(_ format: PCMFormat) {
-    let text = "The head unit lists no format for sound: \(format), one channel, is assumed, which most of them play."
+    let text = "The head unit lists no format for sound: assuming \(format), one channel, which most head units play."
     log(GST_LEVEL_INFO, text)
     ElementError.stream(GST_STREAM_ERROR_FORMAT, text, details: text).post(as: GST_MESSAGE_INFO, from: gstElement)
   }

@@ -177,7 +177,7 @@ extension RangeFilter {
   func warnOfRejection(_ reasons: [String]) {
     guard !reasons.isEmpty else { return }
     let text =
-      "Nothing is left that the app supports. " + reasons.prefix(Self.maximumReasons).joined(separator: "; ") + "."
+      "No size is left that the app supports. " + reasons.prefix(Self.maximumReasons).joined(separator: "; ") + "."
     // While pads are being linked, this is no fault.
     guard let run else { return log(GST_LEVEL_INFO, text) }
     if run.isNew(text) { warn(.stream(GST_STREAM_ERROR_FORMAT, text)) }
