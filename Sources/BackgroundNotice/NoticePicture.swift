@@ -104,7 +104,7 @@ public enum NoticeText {
   /// - Parameter appName: as the head unit lists the app; may be empty.
   public static func standard(appName: String) -> String {
     let name = drawable(appName)
-    return "To see \(name.isEmpty ? "the app" : name) again, open it where it runs, once that is safe."
+    return "To see \(name.isEmpty ? "the app" : name) again, open it on its device when it is safe."
   }
 
   /// The part of `text` that is laid out: control characters other than line ends become spaces, and white space at

@@ -5,7 +5,7 @@ import SDLWire
 extension TransportFailure {
   static func noBus(_ message: String) -> Self {
     Self(
-      .failed, "the system D-Bus, over which BlueZ is reached, can't be connected to: \(message)",
+      .failed, "can't connect to the system D-Bus, over which BlueZ is reached: \(message)",
       advice:
         "Is dbus running? A container needs the host's /run/dbus/system_bus_socket, or DBUS_SYSTEM_BUS_ADDRESS.")
   }
@@ -21,11 +21,12 @@ extension TransportFailure {
 
   static let noAdapter = Self(
     .deviceMissing, "this machine has no Bluetooth adapter that BlueZ knows",
-    advice: "Plug one in; 'bluetoothctl list' shows those that are there.")
+    advice: "Plug one in; 'bluetoothctl list' lists the adapters.")
 
   static let switchedOff = Self(
     .deviceMissing, "Bluetooth is switched off",
-    advice: "Switch it on in the desktop's settings, or with 'bluetoothctl power on' ('rfkill' tells what blocks it).")
+    advice:
+      "Switch it on in the desktop's settings, or with 'bluetoothctl power on' ('rfkill' shows whether it is blocked).")
 
   static func accessDenied(_ error: ProfileSession.CallError) -> Self {
     Self(
@@ -38,7 +39,7 @@ extension TransportFailure {
       .busy,
       "SmartDeviceLink's Bluetooth service is registered on this machine already (\(error.message)), "
         + "by another app or program",
-      advice: "End that first: a machine can be one phone, with one app, or one head unit.")
+      advice: "End that one first: a machine can be one phone, with one app, or one head unit.")
   }
 
   static func refused(_ error: ProfileSession.CallError) -> Self {
@@ -55,8 +56,8 @@ extension TransportFailure {
 
   static func unreachable(_ phone: BluetoothAddress, _ error: ProfileSession.CallError) -> Self {
     Self(
-      .unreachable, "the phone \(phone) can't be connected to (\(error.name): \(error.message))",
-      advice: "Is it near, and does its SDL app run? It is tried again every few seconds.")
+      .unreachable, "can't connect to the phone \(phone) (\(error.name): \(error.message))",
+      advice: "Is it near, and is its SDL app running? It is tried again every few seconds.")
   }
 
   static func noLibrary(_ name: String) -> Self {

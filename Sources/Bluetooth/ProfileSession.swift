@@ -280,7 +280,7 @@ extension ProfileSession {
     }
     switch role {
     case .app(let only?) where only != peer, .headUnit(let only) where only != peer:
-      return [.log("\(peer) is disconnected: only \(only) is waited for"), .refuse(connection: number)]
+      return [.log("\(peer) is disconnected: only \(only) may connect"), .refuse(connection: number)]
     case .app, .headUnit: break
     }
     connection = (number, peer, path)

@@ -160,7 +160,7 @@ final class CarWindowLoop {
     if let command = orders.command { try start(command) }
     try readProgram()
     guard let display else { return }
-    if display.isLost { throw CarWindowError(.failed, "The X server is gone") }
+    if display.isLost { throw CarWindowError(.failed, "The X server has ended") }
     if let size = orders.size, size != display.size, server != nil {
       try display.setScreenSize(size, pixelsPerInch: configuration.pixelsPerInch)
       windows?.arrange()
@@ -211,7 +211,7 @@ final class CarWindowLoop {
     if server == nil, let geometry = display.geometry(of: display.root) {
       display.size = ScreenSize(Int(geometry.width), Int(geometry.height))
     }
-    guard let pixels = try capture.take() else { throw CarWindowError(.failed, "The X server is gone") }
+    guard let pixels = try capture.take() else { throw CarWindowError(.failed, "The X server has ended") }
     let size = display.size
     state.withLock { state in
       (state.picture, state.pixels, state.size) = (wanted, pixels, size)
@@ -272,7 +272,7 @@ final class CarWindowLoop {
       handleEvents(of: display)
       // A program ends because its server does, which may be told after that.
       if server != nil, display.geometry(of: display.root) == nil {
-        throw CarWindowError(.failed, "The X server is gone, and with it the program.")
+        throw CarWindowError(.failed, "The X server has ended, and so has the program.")
       }
     }
     if MonotonicClock.now - programBegan < CarWindow.shortestRun, windows?.hasShown == false {

@@ -7,7 +7,7 @@ enum PrivateFolder {
     let parent = CarWindow.environment["XDG_RUNTIME_DIR"].flatMap { access($0, W_OK) == 0 ? $0 : nil } ?? "/tmp"
     var template = Array("\(parent)/sdl-car-window-\(getpid())-XXXXXX".utf8CString)
     guard mkdtemp(&template) != nil else {
-      throw CarWindowError(.failed, "There can't be a folder in \(parent): \(String(cString: strerror(errno)))")
+      throw CarWindowError(.failed, "Can't create a folder in \(parent): \(String(cString: strerror(errno)))")
     }
     return String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
   }

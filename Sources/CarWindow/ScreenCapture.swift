@@ -80,7 +80,7 @@ final class ScreenCapture {
   }
 
   private static func failure(_ reason: String) -> CarWindowError {
-    CarWindowError(.failed, "There is no shared memory for the picture: \(reason)")
+    CarWindowError(.failed, "Can't share memory for the picture with the X server: \(reason)")
   }
 
   private func detach() {

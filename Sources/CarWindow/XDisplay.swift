@@ -23,7 +23,7 @@ final class XDisplay {
     else {
       xcb.xcb_disconnect(opened)
       throw CarWindowError(
-        .failed, "The display \"\(name)\" can't be opened: is an X server there, and may this user connect to it?")
+        .failed, "The display \"\(name)\" can't be opened: is its X server running, and may this user connect to it?")
     }
     connection = opened
     root = screen.root
@@ -110,7 +110,7 @@ extension XDisplay {
   ///
   /// - Parameter pixelsPerInch: what the screen claims to have.
   func setScreenSize(_ size: ScreenSize, pixelsPerInch: Int) throws(CarWindowError) {
-    let failure = CarWindowError(.failed, "The X server does not take the screen size \(size)")
+    let failure = CarWindowError(.failed, "The X server rejects the screen size \(size)")
     let cookie = xcb.xcb_randr_get_screen_resources_current(connection, root)
     guard let resources = xcb.xcb_randr_get_screen_resources_current_reply(connection, cookie, nil) else {
       throw failure

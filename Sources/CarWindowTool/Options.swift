@@ -3,8 +3,8 @@ struct Options {
   static let usage = """
     usage: sdl-car-window [options] [--] PROGRAM [ARGUMENT...]
       --uri URI        head unit, such as sdl://192.0.2.7 (default: the built-in one)
-      --app-name NAME  name in the head unit's list of apps (default: that of the program)
-      --mirror DISPLAY show a display that exists, such as :0; the program may be left out
+      --app-name NAME  name in the head unit's list of apps (default: the program's)
+      --mirror DISPLAY show an existing display, such as :0; the program may be left out
       --inject-input   give touches and keys to the mirrored display
       --max-size WxH   largest size of the screen (default 1920x1080)
       --fps N          pictures per second at most, 1 to 120 (default 30)
@@ -15,7 +15,7 @@ struct Options {
       --certificate FILE, --private-key FILE
                        the app's certificate and its key, in PEM, which encryption needs
       --ca-certificates FILE
-                       authorities, in PEM, of which one must have signed the head unit's certificate
+                       authorities, in PEM, one of which must have signed the head unit's certificate
       --restart        start the program again whenever it ends, after a second
       --version        print the version, and exit
       --help           print this, and exit

@@ -30,7 +30,8 @@ public final class HeadUnitAnnouncement: Sendable {
     guard let client = BusClient(address: busAddress, timeout: timeout),
       let host = client.call(avahi, "/", "\(avahi).Server", "GetHostName")?[0]?.text
     else {
-      throw Failure(description: "Avahi is not there to announce the head unit: install avahi-daemon, and start it")
+      throw Failure(
+        description: "Avahi, which would announce the head unit, is not running: install avahi-daemon, and start it")
     }
     // Hosts have different names, and no two listen on one port.
     name = "Head unit on \(host):\(port)"

@@ -323,7 +323,7 @@ extension Property {
 // Not literals in a call, because GObject would keep pointers to temporary copies.
 private let elementName: StaticString = "structure"
 private let elementNick: StaticString = "Structure"
-private let elementBlurb: StaticString = "One of them"
+private let elementBlurb: StaticString = "Element of the array"
 
 /// Values such as `<<10,10,100,50>,<10,80,100,50>>`: a GstValueArray of GstValueArrays of integers.
 public enum IntegerRows {

@@ -9,34 +9,34 @@ struct Options {
   static let usage = """
     usage: sdl-head-unit [options]
       --address HOST   listen on this address only (default 127.0.0.1; * for all)
-      --port N         listen on this port (default 12345; 0 takes any that is free)
+      --port N         listen on this port (default 12345; 0 takes any free port)
       --announce       announce the head unit on the local network (DNS-SD), by Avahi
       --secondary-transport PORT
-                       offer apps a secondary transport at this port (0 takes any that is free)
+                       offer apps a secondary transport at this port (0 takes any free port)
       --preset NAME    one of \(HeadUnitPreset.allCases.map(\.rawValue).joined(separator: ", "))
-      --screen WxH     size of the screen, and the only one that video may have
+      --screen WxH     size of the screen, and the only size that video may have
       --make NAME      make of the car (default SDL); apps adapt to some, such as Ford
       --model NAME     model of the car (default Generic)
-      --encryption X   \(HeadUnitSecurity.allCases.map(\.rawValue).joined(separator: ", ")): what is made of encrypted video and sound (default refuse)
+      --encryption X   \(HeadUnitSecurity.allCases.map(\.rawValue).joined(separator: ", ")): handling of encrypted video and sound (default refuse)
       --tls-server     wait for the app to begin the TLS handshake; needs a certificate
       --dtls           begin it with DTLS, as SDL Core's own configuration does
       --rpc-encryption apps have to encrypt RPCs as well
       --certificate FILE, --private-key FILE
-                       the head unit's certificate and its key, in PEM, for apps that want to see one
+                       the head unit's certificate and its key, in PEM, for apps that ask for one
       --ca-certificates FILE
-                       authorities, in PEM, of which one must have signed an app's certificate
+                       authorities, in PEM, one of which must have signed an app's certificate
       --record FILE    write the video to FILE as it comes
       --record-audio FILE
                        write the sound to FILE, as WAV
-      --pcm RATE/SIZE  the sound that is played: \(PCMFormat.SamplingRate.allCases.map(\.rawValue).joined(separator: ", ")), with \(PCMFormat.SampleSize.allCases.map(\.rawValue).joined(separator: " or "))
+      --pcm RATE/SIZE  format of the sound: \(PCMFormat.SamplingRate.allCases.map(\.rawValue).joined(separator: ", ")), with \(PCMFormat.SampleSize.allCases.map(\.rawValue).joined(separator: " or "))
                        (default 16KHZ/16_BIT); none announces nothing
       --microphone FILE
-                       what apps record from the car's microphone: a WAV file with PCM (default silence)
-      --app-exits[=N]  exit when the last app has disconnected, or N have; a connection without a registration is none
+                       the car's microphone, which apps record: a WAV file with PCM (default silence)
+      --app-exits[=N]  exit when the last app has disconnected, or N have; only registered apps count
       --commands       read commands from the standard input, one per line ("help" lists them)
-      --script FILE    carry out the behaviour script in FILE
+      --script FILE    run the behaviour script in FILE
       --no-activation  leave apps at HMI level NONE until a command changes it
-      --no-checks      take any size, rate and content; for benchmarks
+      --no-checks      accept any size, rate and content; for benchmarks
       --quiet          print only violations and the summary
       --version        print the version, and exit
       --help           print this, and exit

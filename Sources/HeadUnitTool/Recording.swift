@@ -22,8 +22,8 @@ final class Recording: Sendable {
   func append(_ bytes: [UInt8]) {
     switch file.append(bytes) {
     case .added(after: 0), .omitted(isFirst: false): break
-    case .added(after: let omitted): printLine("recording goes on after \(omitted) messages that were left out")
-    case .omitted(isFirst: true): printLine("recording interrupted: what was recorded is not read in time")
+    case .added(after: let omitted): printLine("recording continues after \(omitted) dropped messages")
+    case .omitted(isFirst: true): printLine("recording interrupted: the reader is too slow")
     case .failed(let code):
       guard !isFailureReported.exchange(true, ordering: .relaxed) else { return }
       printLine("recording failed: \(LinkError.system(operation: "write", errno: code))")

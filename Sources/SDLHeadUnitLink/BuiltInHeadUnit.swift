@@ -63,7 +63,7 @@ public final class BuiltInHeadUnit: Transport {
 extension BuiltInHeadUnit: HeadUnitServerObserver {
   public func server(_ server: HeadUnitServer, didReport event: HeadUnitServerEvent) {
     guard case .session(_, .violation(let violation)) = event else { return }
-    state.withLock { $0.report }?(.faultFound("The built-in head unit found fault with the stream: \(violation)"))
+    state.withLock { $0.report }?(.faultFound("The built-in head unit found a violation in the stream: \(violation)"))
   }
 }
 

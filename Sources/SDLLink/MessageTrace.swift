@@ -29,7 +29,7 @@ package struct MessageTracer {
   package mutating func noteReceived(_ item: FrameDecoder.Item) {
     guard trace.isEnabled else { return }
     switch item {
-    case .garbage(let reason, _): trace.trace("\(prefix)← bytes that are no frame (\(reason))")
+    case .garbage(let reason, _): trace.trace("\(prefix)← bytes that are not a frame (\(reason))")
     case .frame(let frame):
       if let line = received.line(for: frame, now: clock.now) { trace.trace("\(prefix)← \(line)") }
     }

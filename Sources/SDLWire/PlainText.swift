@@ -73,10 +73,10 @@ extension MessageAssembler.Failure: CustomStringConvertible {
     case .notAnnounced: "a part without a first frame"
     case .outOfSequence(let expected, let got): "part \(got) where \(expected) was next"
     case .sizeMismatch(let announced, let got): "\(got) bytes where \(announced) were announced"
-    case .oversized(let size): "\(size) bytes were announced, which is too much"
+    case .oversized(let size): "\(size) bytes were announced, which is too many"
     case .empty: "no bytes were announced"
     case .mixedEncryption: "a part is encrypted, and another is not"
-    case .noRoom: "too much waits for the rest of messages"
+    case .noRoom: "too much data of unfinished messages"
     }
   }
 }
@@ -87,7 +87,7 @@ extension RPCHeader.Malformed: CustomStringConvertible {
     switch self {
     case .truncated: "too short for a header"
     case .type(let number): "there is no RPC type \(number)"
-    case .jsonSize(let size): "\(size) bytes of JSON were announced, and are not there"
+    case .jsonSize(let size): "\(size) bytes of JSON were announced, but are missing"
     }
   }
 }

@@ -112,6 +112,6 @@ public final class TLSContext: @unchecked Sendable {
   }
 
   private static func failure(_ ssl: UnsafePointer<COpenSSLFunctions>) -> TLSError {
-    TLSError(.credentials, "OpenSSL does not take the credentials: \(ssl.takeErrorText() ?? "no reason given")")
+    TLSError(.credentials, "OpenSSL does not accept the credentials: \(ssl.takeErrorText() ?? "no reason given")")
   }
 }

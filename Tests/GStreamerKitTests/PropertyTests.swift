@@ -83,7 +83,7 @@ import Testing
     let element = try #require(
       UnsafeMutableRawPointer(array).assumingMemoryBound(to: GstParamSpecArray.self).pointee.element_spec)
     let texts = [element.pointee.name, g_param_spec_get_nick(element), g_param_spec_get_blurb(element)]
-    #expect(texts.map { $0.map { String(cString: $0) } } == ["structure", "Structure", "One of them"])
+    #expect(texts.map { $0.map { String(cString: $0) } } == ["structure", "Structure", "Element of the array"])
     #expect(noise.count == 200)
   }
 

@@ -15,7 +15,7 @@ import Testing
       (.unregistered(reason: "APP_UNAUTHORIZED"), "app-id"),
       (.unregistered(reason: "IGNITION_OFF"), "switched off"),
       (.unregistered(reason: "RESOURCE_CONSTRAINT"), "short of memory"),
-      (.heartbeatLost, "check the network"),
+      (.heartbeatLost, "the network has failed"),
       (.heartbeatLost, "hangs"),
       (.endedByHeadUnit, "heartbeats"),
     ] {

@@ -130,7 +130,9 @@ import Testing
     try harness.pipeline.waitForEnd()
     #expect(harness.headUnit.record.video == units.map(\.bytes))
     let warnings = harness.pipeline.drain().compactMap(\.warning).map(\.text)
-    #expect(warnings.count == 1 && warnings.first?.contains("30 frames per second, but 10") == true, "\(warnings)")
+    #expect(
+      warnings.count == 1 && warnings.first?.contains("30 frames per second, but the limit is 10") == true,
+      "\(warnings)")
   }
 
   /// Caps keep the rate of the film.

@@ -74,7 +74,7 @@ import Testing
     defer { for descriptor in pair + [descriptor] { close(descriptor) } }
     #expect(pipeline.setState(GST_STATE_READY) == GST_STATE_CHANGE_FAILURE)
     let text = try pipeline.waitForError().text
-    #expect(text.contains("descriptor \(descriptor) was that of an earlier start"), "\(text)")
+    #expect(text.contains("descriptor \(descriptor) was closed by an earlier start"), "\(text)")
     #expect(fcntl(descriptor, F_GETFD) >= 0, "what is refused stays the application's")
   }
 
@@ -106,8 +106,9 @@ import Testing
     let open = pipe + [file, datagrams, listening, unconnected]
     defer { for descriptor in open { close(descriptor) } }
     let faults: [(Int32, String)] = [
-      (9999, "is not open"), (pipe[0], "is no socket"), (file, "is no socket"), (datagrams, "keeps messages apart"),
-      (listening, "listens for connections"), (unconnected, "is not connected"),
+      (9999, "is not open"), (pipe[0], "is no socket"), (file, "is no socket"),
+      (datagrams, "is a datagram or packet socket"),
+      (listening, "is a listening socket"), (unconnected, "is not connected"),
     ]
     for (descriptor, complaint) in faults {
       let pipeline = try sink(descriptor)

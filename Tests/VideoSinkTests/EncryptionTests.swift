@@ -49,7 +49,7 @@ import Testing
     let clear = try sink(headUnit.uri, "app-id=\(TestCertificates.appID)")
     try clear.play()
     let warning = try clear.waitForWarning().text
-    #expect(warning.contains("wants encrypted RPCs") && warning.contains("property encryption"), "\(warning)")
+    #expect(warning.contains("requires encrypted RPCs") && warning.contains("property encryption"), "\(warning)")
   }
 
   /// Each end checks the other.

@@ -155,7 +155,7 @@ final class AppClient: Sendable {
     observer.app.withLock { $0 = nil }
     let (last, isInProgress) = state.withLock { $0.clear() }
     guard let element else { return }
-    if isInProgress { element.postProgress(GST_PROGRESS_TYPE_CANCELED, "The connection was given up") }
+    if isInProgress { element.postProgress(GST_PROGRESS_TYPE_CANCELED, "Connecting was cancelled") }
     if last.lockScreen.status != .off { element.postLockScreen(LockScreen()) }
     if wasConnected { element.postDisconnected(reason: "closed by the app", retryAfter: nil) }
     element.notify(.connectionState)

@@ -126,7 +126,7 @@ extension AppElement {
       endApp()
       throw .resource(
         GST_RESOURCE_ERROR_SETTINGS,
-        "\(name) asks for encryption, but \(first) has registered their app already, without it: give \(name) an app-id of its own, or take it to READY first."
+        "\(name) requests encryption, but \(first) has already registered the app without it: give \(name) an app-id of its own, or take it to READY first."
       )
     }
     let ignored = settings.ignored(beside: app.settings)
@@ -134,14 +134,14 @@ extension AppElement {
       warn(
         .resource(
           GST_RESOURCE_ERROR_SETTINGS,
-          "\(name) and \(first) are one app, but differ in \(ignored.joined(separator: ", ")): the values of \(first) count, which has registered the app."
+          "\(name) and \(first) are one app, but differ in \(ignored.joined(separator: ", ")): \(first) has registered the app, so its values apply."
         ))
     }
     if settings.isMedia, !app.settings.isMedia {
       warn(
         .resource(
           GST_RESOURCE_ERROR_SETTINGS,
-          "\(first) has registered the app as a projection app without sound, to which SDL Core gives none: use app-type=navigation, or take \(name) to READY first."
+          "\(first) has registered the app as a projection app without sound, and SDL Core plays no sound of such apps: use app-type=navigation, or take \(name) to READY first."
         ))
     }
     let status = app.status

@@ -33,19 +33,20 @@ extension AppElement {
       warn(
         .resource(
           GST_RESOURCE_ERROR_NOT_AUTHORIZED,
-          "The head unit's policy wants encrypted RPCs, but they are in clear: \(reason). It may refuse some of them."))
+          "The head unit's policy requires encrypted RPCs, but they are sent in clear: \(reason). It may refuse some of them."
+        ))
     case .driverDistraction(let distraction): postDriverDistraction(distraction)
     case .presentationRefused(let function, let code, let info):
       let what = function == .changeRegistration ? "name in its language" : "icon"
       warn(
         .resource(
           GST_RESOURCE_ERROR_SETTINGS,
-          "The head unit does not take the app's \(what): \(function) failed, \(code)\(info.map { ": \($0)" } ?? "")."))
+          "The head unit rejects the app's \(what): \(function) failed, \(code)\(info.map { ": \($0)" } ?? "")."))
     case .secondaryTransportChanged(let status):
       log(GST_LEVEL_INFO, "secondary transport \(status.state)\(status.reason.map { ": \($0)" } ?? "")")
       postTransportChanged(status)
     case .transportProblem(let text):
-      warn(.resource(GST_RESOURCE_ERROR_SETTINGS, "Trouble with the secondary transport: \(text)."))
+      warn(.resource(GST_RESOURCE_ERROR_SETTINGS, "Problem with the secondary transport: \(text)."))
     case .diagnostic(let text): log(GST_LEVEL_WARNING, text)
     case .registered, .videoCapability, .videoStarted, .videoStopped, .videoStartFailed, .audioStarted, .audioStopped,
       .audioStartFailed, .touch, .touchInterrupted, .hapticRectanglesRefused, .button, .keys, .applicationRPC, .failed:

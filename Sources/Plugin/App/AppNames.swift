@@ -36,7 +36,7 @@ struct AppNames: Equatable, Sendable {
     let names = text.split(separator: ",").map { String($0.drop { $0 == " " }) }
     guard names.count <= mostSynonyms, names.allSatisfy({ (1...longestSynonym).contains($0.unicodeScalars.count) })
     else {
-      throw InvalidPropertyValue("there may be \(mostSynonyms) names of 1 to \(longestSynonym) characters")
+      throw InvalidPropertyValue("at most \(mostSynonyms) names of 1 to \(longestSynonym) characters are possible")
     }
     return names
   }

@@ -8,7 +8,7 @@ extension Property where Owner: AppElement {
     [
       .text(
         "uri", \.app.uri, "URI",
-        "Head unit: sdl://HOST[:PORT], sdl+bluetooth: (waits for a car; with an address for that one), sdl+builtin:PRESET (default, core, core-listed, generic-hmi, legacy, bluetooth-and-wifi, hostile), or sdl+fd:NUMBER, a connected stream socket that the element takes over. Unset: built-in",
+        "Head unit: sdl://HOST[:PORT], sdl+bluetooth:[ADDRESS] (waits for the car with this address, or for any), sdl+builtin:PRESET (default, core, core-listed, generic-hmi, legacy, bluetooth-and-wifi, hostile), or sdl+fd:NUMBER, a connected stream socket that the element takes over. Unset: the built-in head unit",
         .mutableReady, parse: { $0.flatMap { $0.isEmpty ? nil : $0 } }, text: { $0 }),
       .string(
         "app-name", \.app.name, "App name",
@@ -20,10 +20,10 @@ extension Property where Owner: AppElement {
         .mutableReady),
       .enumeration(
         "app-type", \.app.type, "App type",
-        "Kind of app to register as; head units show video of no others than navigation and projection", .mutableReady),
+        "Type of the app; head units show video only of navigation and projection apps", .mutableReady),
       .string(
         "language", \.app.language, "Language",
-        "Language of the app and its country, such as DE-DE (enumeration Language of the RPC specification)",
+        "Language and country of the app, such as DE-DE (enumeration Language of the RPC specification)",
         .mutableReady),
       .structure(
         "app-names", \.app.names, "App names",
@@ -32,33 +32,33 @@ extension Property where Owner: AppElement {
         parse: { value throws(InvalidPropertyValue) in try AppNames(value) }, structure: { $0.structure }),
       .string(
         "tts-name", \.app.spokenName, "TTS name",
-        "How the head unit says the app's name, at most 500 characters; unset: as it is written", .mutableReady),
+        "The app's name for speech output, at most 500 characters; unset: app-name", .mutableReady),
       .text(
         "vr-synonyms", \.app.synonyms, "VR synonyms",
-        "By what the driver may call the app besides its name, with commas between them, at most 100 of 40 characters each",
+        "Other names of the app for voice commands, separated by commas, at most 100 of 40 characters each",
         .mutableReady, parse: { text throws(InvalidPropertyValue) in try AppNames.synonyms(text ?? "") },
         text: { $0.isEmpty ? nil : $0.joined(separator: ",") }),
       .string(
         "app-icon", \.app.icon, "App icon",
-        "PNG file with the app's icon, which the head unit keeps; it is not sent again while the head unit has it",
+        "PNG file with the app's icon; not sent again while the head unit keeps it",
         .mutableReady),
       .unsigned(
         "connect-timeout", \.app.connectTimeout, 1...3_600_000, "Connect time-out",
         "Longest wait for the connection, and again for the head unit's first answer, in milliseconds", .mutableReady),
       .unsigned(
         "heartbeat-interval", \.app.heartbeatInterval, 0...3_600_000, "Heartbeat interval",
-        "Silence after which the head unit is asked for a sign of life, in milliseconds; 0 never asks", .mutableReady),
+        "Silence after which the head unit is sent a heartbeat, in milliseconds; 0: never", .mutableReady),
       .boolean(
         "auto-reconnect", \.app.autoReconnect, "Reconnect automatically",
-        "Connect again when the connection breaks, after 0.5 s to 10 s, while the pipeline stays in PLAYING; otherwise that is an error",
+        "Connect again when the connection breaks, after 0.5 s to 10 s, while the pipeline stays in PLAYING; if false, a broken connection is an error",
         .mutableReady),
       .unsigned(
         "start-timeout", \.app.startTimeout, 1...3_600_000, "Start time-out",
-        "Longest wait for the answer to a start of the service, in milliseconds; a second attempt waits at least 12 s, since some head units take 11",
+        "Longest wait for the answer to StartService, in milliseconds; a second attempt waits at least 12 s, since some head units take 11 s",
         .mutableReady),
       .unsigned(
         "max-retry-interval", \.app.maxRetryInterval, 1...3_600_000, "Maximum retry interval",
-        "A start of the service that the head unit refuses is tried again after 2 s, 4 s, …, and never later than this, in milliseconds",
+        "Longest pause before a refused start of the service is tried again (2 s, 4 s, …), in milliseconds",
         .mutableReady),
     ]
   }
@@ -66,7 +66,7 @@ extension Property where Owner: AppElement {
   static var rpcNotifications: Property<Owner> {
     .text(
       "rpc-notifications", \.rpcNotifications, "RPC notifications",
-      "Notifications of the head unit that are posted as sdl-rpc, by their names in the RPC specification and with commas between them, such as OnVehicleData",
+      "Notifications of the head unit to post as sdl-rpc: names of the RPC specification, separated by commas, such as OnVehicleData",
       .mutablePlaying,
       parse: { text throws(InvalidPropertyValue) in try FunctionID.notifications(text ?? "") },
       text: { $0.isEmpty ? nil : $0.map(\.description).joined(separator: ",") },
@@ -76,20 +76,20 @@ extension Property where Owner: AppElement {
   static var policyUpdates: Property<Owner> {
     .enumeration(
       "policy-updates", \.app.policyUpdates, "Policy updates",
-      "Who fetches for the head unit what it asks its apps for, such as updates of the policy that grants them touches",
+      "How the head unit's requests for downloads are answered, such as policy updates, which may grant touches",
       .mutableReady)
   }
 
   static var connectionState: Property<Owner> {
     .enumeration(
       "connection-state", default: ConnectionState.idle, "Connection state",
-      "How far the connection to the head unit has come", get: { $0.app?.status.connection ?? .idle })
+      "State of the connection to the head unit", get: { $0.app?.status.connection ?? .idle })
   }
 
   static var secondaryTransport: Property<Owner> {
     .enumeration(
       "secondary-transport", \.app.secondaryTransport, "Secondary transport",
-      "Whether video and sound may use a second connection that the head unit offers, as cars do that take phones over Bluetooth and their video over Wi-Fi",
+      "Whether video and sound may use a second connection that the head unit offers, as in cars that use Bluetooth for phones and Wi-Fi for their video",
       .mutableReady)
   }
 
@@ -107,7 +107,7 @@ extension Property where Owner: AppElement {
   static var permissions: Property<Owner> {
     .structure(
       "permissions", "Permissions",
-      "What the head unit's policy allows the app, and in which HMI levels (application/x-sdl-permissions): touches, haptic-rectangles, keys; video and audio by its kind. Unset until it is known",
+      "Permissions that the head unit's policy gives the app, and their HMI levels (application/x-sdl-permissions): touches, haptic-rectangles, keys; video and audio by app-type. Unset until known",
       get: { sink in
         sink.app.flatMap { app in app.status.session.permissions?.structure(app.settings) }
       })
@@ -116,7 +116,7 @@ extension Property where Owner: AppElement {
   static var headUnit: Property<Owner> {
     .structure(
       "head-unit", "Head unit",
-      "What the head unit says about itself (application/x-sdl-head-unit): make, model, versions, capabilities of video and sound; unset until it is known",
+      "Description of the head unit (application/x-sdl-head-unit): make, model, versions, capabilities of video and sound; unset until known",
       get: { $0.app?.status.headUnit?.structure })
   }
 }

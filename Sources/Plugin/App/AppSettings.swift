@@ -167,7 +167,7 @@ struct AppSettings: Equatable, Sendable {
     guard !descriptorUse.hasBegun else {
       throw .resource(
         GST_RESOURCE_ERROR_SETTINGS,
-        "The property uri can't be used again: descriptor \(number) was that of an earlier start, which has closed it, and its number may be something else's now. Set uri for each start, also if a new connection has the same number."
+        "The property uri can't be used again: descriptor \(number) was closed by an earlier start, and its number may have been reused. Set uri for each start, even if a new connection has the same number."
       )
     }
     do {
@@ -177,7 +177,7 @@ struct AppSettings: Equatable, Sendable {
     } catch {
       throw .resource(
         GST_RESOURCE_ERROR_SETTINGS,
-        "The property uri can't be used: descriptor \(number) \(error). The element closes it at the end, so that each start needs another."
+        "The property uri can't be used: descriptor \(number) \(error). The element closes it when it stops, so each start needs a new one."
       )
     }
   }
@@ -252,7 +252,7 @@ extension ConnectionState: ObjectEnumeration {
     case .ready: .init(4, "ready", "Registered, without a stream")
     case .streaming: .init(5, "streaming", "Video or sound may be sent")
     case .failed: .init(6, "failed", "Failed; an error message says why")
-    case .reconnecting: .init(7, "reconnecting", "Lost, and about to be made again")
+    case .reconnecting: .init(7, "reconnecting", "The connection was lost, and will be tried again")
     case .waiting: .init(8, "waiting", "Waiting for a car to connect")
     }
   }
@@ -285,8 +285,8 @@ extension PolicyUpdates: ObjectEnumeration {
     switch self {
     case .none: .init(0, "none", "Requests of the head unit are ignored")
     case .application:
-      .init(1, "application", "Requests are messages sdl-system-request, for the application to answer")
-    case .fetch: .init(2, "fetch", "Policies are fetched over HTTPS, from where the head unit says")
+      .init(1, "application", "Requests are posted as messages sdl-system-request, for the application to answer")
+    case .fetch: .init(2, "fetch", "Policies are fetched over HTTPS from the head unit's URL")
     }
   }
 }

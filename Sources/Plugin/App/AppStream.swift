@@ -239,7 +239,7 @@ extension AppStream {
   func waitUntilDrained(of content: String) -> GstFlowReturn {
     while !channel.waitUntilDrained(timeout: drainTimeout) {
       guard state.withLock({ $0.isInterrupted }) else {
-        sink.log(GST_LEVEL_WARNING, "the head unit did not take the last \(content) in time")
+        sink.log(GST_LEVEL_WARNING, "the head unit did not read the last \(content) in time")
         return GST_FLOW_OK
       }
       let interrupted = gst_base_sink_wait_preroll(sink.baseSink)
@@ -326,7 +326,7 @@ extension AppStream {
     if decision == .ready {
       postActivation(GST_PROGRESS_TYPE_COMPLETE, texts.over)
     } else {
-      postActivation(GST_PROGRESS_TYPE_CANCELED, "The driver is not waited for any more")
+      postActivation(GST_PROGRESS_TYPE_CANCELED, "Stopped waiting for the driver")
     }
     return decision
   }

@@ -9,24 +9,23 @@ extension Property where Owner: AppElement {
       .enumeration(
         "encryption", \.app.encryption, "Encryption",
         """
-        Whether the head unit is asked to encrypt video and sound by TLS; certificate and private-key are needed for \
-        that
+        Whether to ask the head unit to encrypt video and sound by TLS, which needs certificate and private-key
         """,
         .mutableReady),
       .enumeration(
         "encryption-policy", \.app.encryptionPolicy, "Encryption policy",
-        "What happens when the head unit does not give what encryption asks for", .mutableReady),
+        "What happens if the head unit does not encrypt as requested", .mutableReady),
       .pem(
         "certificate", \.app.tls.certificate, "Certificate",
         """
-        PEM file, or PEM text, with the app's certificate and those between it and its authority. The serialNumber of \
-        its subject has to be the app-id
+        PEM file, or PEM text, with the app's certificate and the intermediate certificates. The serialNumber of its \
+        subject has to be the app-id
         """
       ),
       .pem(
         "private-key", \.app.tls.privateKey, "Private key",
         """
-        PEM file, or PEM text, with the key of the certificate; unset: it is where the certificate is. Text is never \
+        PEM file, or PEM text, with the key of the certificate; unset: it is read from certificate. Text is never \
         read back
         """
       ),
@@ -36,21 +35,21 @@ extension Property where Owner: AppElement {
       .pem(
         "ca-certificates", \.app.tls.authorities, "CA certificates",
         """
-        PEM file, or PEM text, with the authorities of which one must have signed the head unit's certificate; unset: \
-        any head unit is taken
+        PEM file, or PEM text, with the authorities, one of which must have signed the head unit's certificate; \
+        unset: any head unit is accepted
         """
       ),
       .enumeration(
         "tls-role", \.app.tls.role, "TLS role",
-        "Which end of TLS the app is: the server, unless the head unit is configured as that", .mutableReady),
+        "Role of the app in the TLS handshake: server, unless the head unit is configured as the server", .mutableReady),
       .enumeration(
         "tls-protocol", \.app.tls.variant, "TLS protocol",
-        "What the app begins with as TLS client; as a server it answers what it is asked in", .mutableReady),
+        "Protocol of the app as TLS client; as a server it follows the client", .mutableReady),
       .structure(
         "encryption-state", "Encryption state",
         """
-        What was agreed on with the head unit (application/x-sdl-encryption): video-encrypted, audio-encrypted, \
-        rpc-encrypted, protocol, cipher, the head unit's certificate; unset before the handshake
+        State of the encryption (application/x-sdl-encryption): video-encrypted, audio-encrypted, rpc-encrypted, \
+        protocol, cipher, the head unit's certificate; unset before the TLS handshake
         """,
         get: { $0.app?.status.session.encryptionState }),
     ]

@@ -20,11 +20,11 @@ extension SuspendPolicy: ObjectEnumeration {
 
   public var row: EnumerationRow {
     switch self {
-    case .auto: .init(0, "auto", "Drop for live sources, ask for a pause for others")
+    case .auto: .init(0, "auto", "Drop for live sources, request-pause for others")
     case .drop: .init(1, "drop", "Drop the frames")
-    case .block: .init(2, "block", "Hold the frames up")
+    case .block: .init(2, "block", "Block upstream")
     case .requestPause:
-      .init(3, "request-pause", "Ask the application to pause the pipeline, and to go on later")
+      .init(3, "request-pause", "Ask the application to pause the pipeline, and to resume later")
     }
   }
 }

@@ -64,7 +64,8 @@ extension SecondaryTransportPolicy: ObjectEnumeration {
 
   var row: EnumerationRow {
     switch self {
-    case .auto: .init(0, "auto", "Use what the head unit offers, for the services that it allows there")
+    case .auto:
+      .init(0, "auto", "Use a secondary transport if the head unit offers one, for the services that it allows there")
     case .none: .init(1, "none", "Use the first connection only")
     }
   }

@@ -118,7 +118,7 @@ extension AudioSink {
   /// SDL's formats: the rates are SDL Core's for 8KHZ, 16KHZ, 22KHZ and 44KHZ.
   private static let details = ElementDetails(
     "SmartDeviceLink Audio Sink", "Sink/Audio/Network",
-    "Plays sound in a car, whose head unit speaks SmartDeviceLink",
+    "Plays sound in a car with a SmartDeviceLink head unit",
     .sink(
       "audio/x-raw, format = (string) { S16LE, U8 }, layout = (string) interleaved, "
         + "rate = (int) { 8000, 16000, 22000, 44000 }, channels = (int) 1"))
@@ -165,7 +165,7 @@ extension AudioSink {
 
   /// The head unit does not announce its audio format.
   func postAssumedFormat(_ format: PCMFormat) {
-    let text = "The head unit lists no format for sound: \(format), one channel, is assumed, which most of them play."
+    let text = "The head unit lists no format for sound: assuming \(format), one channel, which most head units play."
     log(GST_LEVEL_INFO, text)
     ElementError.stream(GST_STREAM_ERROR_FORMAT, text, details: text).post(as: GST_MESSAGE_INFO, from: gstElement)
   }

@@ -67,27 +67,27 @@ extension AudioSink {
     // When sound is sent.
     .enumeration(
       "suspend-policy", \.suspendPolicy, "Suspend policy",
-      "What happens to sound while the driver does not let the app be heard", .mutableReady),
+      "What happens to sound while the app is not audible", .mutableReady),
     .boolean(
       "start-on-data", \.startsOnData, "Start on data",
-      "Have an audio service only while something can be heard, for announcements: other sound in the car is lowered only while they last",
+      "Open the audio service only while there is sound, for announcements: other sound in the car is lowered only while they last",
       .mutableReady),
     .unsigned(
       "idle-timeout", \.idleTimeout, 0...3_600_000, "Idle time-out",
       "With start-on-data: the silence after which the service ends, in milliseconds", .mutableReady),
     .enumeration(
-      "stream-state", default: StreamState.stopped, "Stream state", "How far the stream of sound has come",
+      "stream-state", default: StreamState.stopped, "Stream state", "State of the audio stream",
       get: { $0.stream?.streamState ?? .stopped }),
     // How it sounds.
     .unsigned(
       "lead-time", \.leadTime, 0...800, "Lead time",
-      "How long before its time sound leaves, in milliseconds; head units keep it until then. What thread or network delay for less is heard without a gap, at its time",
+      "How early sound is sent, in milliseconds; head units buffer it. Shorter delays by threads or network leave no gap",
       .mutablePlaying, changed: { $0.leadTimeChanged() }),
     .double(
-      "volume", \.volume, 0...10, "Volume", "Factor by which sound gets louder; 1 sends it unchanged", .mutablePlaying,
+      "volume", \.volume, 0...10, "Volume", "Volume factor; 1 leaves the sound unchanged", .mutablePlaying,
       changed: { $0.sampleSettingsChanged() }),
     .boolean(
-      "mute", \.isMuted, "Mute", "Send silence in place of the sound", .mutablePlaying,
+      "mute", \.isMuted, "Mute", "Send silence instead of the sound", .mutablePlaying,
       changed: { $0.sampleSettingsChanged() }),
     .structure(
       "sdl-stats", "SDL statistics",

@@ -55,7 +55,7 @@ final class AudioStream: AppStream {
   func prepareForPreroll() -> Bool { samples.withPath { $0.isUpstreamLive } }
 
   var driverWaitTexts: (waiting: String, over: String) {
-    ("Waiting for the driver to let the app be heard", "The driver lets the app be heard")
+    ("Waiting until the app is audible", "The app is audible")
   }
 
   func apply(_ outputs: [AudioNegotiation.Output]) {

@@ -109,7 +109,8 @@ extension SamplePath {
     let count = format.sampleCount(ofByteCount: bytes.count)
     if format.byteCount(ofSampleCount: count) != bytes.count, !hasWarnedOfParts {
       hasWarnedOfParts = true
-      stream.warn(.stream(GST_STREAM_ERROR_FORMAT, "Buffers end within a sample; the rest of it is left out."))
+      stream.warn(
+        .stream(GST_STREAM_ERROR_FORMAT, "A buffer ends in the middle of a sample; the incomplete sample is dropped."))
     }
     if let refused = refuse(count, stream) { return refused }
     let isGap = cgst_buffer_has_flag(buffer, GST_BUFFER_FLAG_GAP) != 0

@@ -69,7 +69,7 @@ enum CarWindowHaptics: ObjectEnumeration {
 
   var row: EnumerationRow {
     switch self {
-    case .auto: .init(0, "auto", "Read from AT-SPI what can be focused, if the head unit wants to know")
+    case .auto: .init(0, "auto", "Read focusable items from AT-SPI if the head unit wants them")
     case .none: .init(1, "none", "None")
     }
   }

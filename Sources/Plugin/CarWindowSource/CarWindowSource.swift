@@ -106,42 +106,44 @@ extension CarWindowSource {
   static let properties: PropertyList<CarWindowSource> = [
     .string(
       "command", \.command, "Command",
-      "Program with its arguments, in the words of a shell; a change while it runs ends the former one, and shows the new one",
+      "Program with its arguments, quoted as in a shell; a change while it runs replaces the program",
       .mutablePlaying
     ) { $0.commandChanged() },
     .string(
       "environment", \.environment, "Environment",
-      "Variables for the program, such as \"LANG=de_DE.UTF-8 GDK_SCALE=2\", added to those of this process",
+      "Variables for the program, such as \"LANG=de_DE.UTF-8 GDK_SCALE=2\", added to the environment of this process",
       .mutableReady),
     .string(
       "working-directory", \.workingDirectory, "Working directory",
-      "Where the program starts; unset is the directory of this process", .mutableReady),
+      "Working directory of the program; unset: the directory of this process", .mutableReady),
     .string(
       "display", \.display, "Display",
-      "X display to mirror, such as :0, in place of a screen of its own; command, if set, is started on it",
+      "X display to mirror, such as :0, instead of a private screen; command, if set, is started on it",
       .mutableReady),
     .boolean(
       "inject-input", \.injectsInput, "Inject input",
-      "Whether touches and keys go to a display that is mirrored", .mutablePlaying),
+      "Whether touches and keys go to the mirrored display", .mutablePlaying),
     .unsigned(
-      "max-width", \.maximumWidth, 64...8192, "Maximum width", "Of the program's screen, in pixels", .mutableReady),
+      "max-width", \.maximumWidth, 64...8192, "Maximum width", "Largest width of the program's screen, in pixels",
+      .mutableReady),
     .unsigned(
-      "max-height", \.maximumHeight, 64...8192, "Maximum height", "Of the program's screen, in pixels", .mutableReady),
+      "max-height", \.maximumHeight, 64...8192, "Maximum height", "Largest height of the program's screen, in pixels",
+      .mutableReady),
     .enumeration(
-      "touch-mode", \.touchMode, "Touch mode", "What several fingers do", .mutableReady),
+      "touch-mode", \.touchMode, "Touch mode", "Handling of several fingers", .mutableReady),
     .boolean("show-pointer", \.showsPointer, "Show pointer", "Whether the pointer is in the picture", .mutableReady),
     .enumeration("start", \.start, "Start", "When the program starts", .mutableReady),
     .enumeration(
       "haptics", \.haptics, "Haptics",
       "Whether the program's buttons, fields and links are attached to the pictures as regions of interest (sdl-haptic)",
       .mutableReady),
-    .string("display-name", "Display name", "Display that the program is on") { $0.run?.status.display },
+    .string("display-name", "Display name", "Display of the program") { $0.run?.status.display },
     .unsigned("pid", 0...UInt32(Int32.max), default: 0, "Process id", "Process id of the program; 0 without one") {
       $0.run?.status.pid ?? 0
     },
     .integer(
       "exit-status", -1...255, default: -1, "Exit status",
-      "How the program has ended: its status, or 128 and the number of a signal; -1 before that"
+      "How the program has ended: its status, or 128 plus the number of the signal; -1 before that"
     ) { $0.run?.status.exitStatus ?? -1 },
   ]
 }
@@ -155,7 +157,7 @@ extension CarWindowSource {
       on: sourceClass, CarWindowSource.properties,
       ElementDetails(
         "SmartDeviceLink Car Window Source", "Source/Video",
-        "Runs a program on a screen of its own, in the size that downstream wants, and brings it touches and keys",
+        "Runs a program on a screen of its own, in downstream's size, and sends touches and keys to it",
         .source(CarWindowRun.template)))
   } initInstance: { instance, _ in
     PushSourceType.begin(instance, with: CarWindowSource(PushSourceType.parent(of: instance).cast()))

@@ -36,7 +36,7 @@ enum HeadUnitDevices {
     }
     gst_device_provider_class_set_static_metadata(
       providerClass, text("SmartDeviceLink Head Units"), text("Sink/Video/Audio/Network"),
-      text("Lists the built-in head unit, those on this machine and on the local network, and paired cars"),
+      text("Lists the built-in head unit, head units on this machine and the local network, and paired cars"),
       text("The gst-smartdevicelink authors"))
   } initInstance: { provider, _ in
     ProviderType.attach(Monitor(nil), to: provider)

@@ -183,7 +183,7 @@ extension HeadUnitElement {
     warn(
       .resource(
         GST_RESOURCE_ERROR_SETTINGS,
-        "\(name) and \(first) are the same head unit, but differ in \(properties): what \(first) says counts."))
+        "\(name) and \(first) are the same head unit, but differ in \(properties): the values of \(first) apply."))
   }
 
   private func fail(_ error: ElementError) -> Bool {

@@ -15,19 +15,19 @@ extension Property where Owner: HeadUnitElement {
   static var address: Property {
     .string(
       "address", \.headUnit.address, "Address",
-      "Host name or numeric address to listen on, \"*\" for all of this machine's: then every machine in the network is served; or bluetooth:AA:BB:CC:DD:EE:FF, to connect to this phone's app",
+      "Host name or numeric address to listen on, \"*\" for all addresses: then every machine in the network can connect; or bluetooth:AA:BB:CC:DD:EE:FF, to connect to this phone's app",
       .mutableReady)
   }
 
   static var port: Property {
     .unsigned(
       "port", \.headUnit.port, 0...(.max), "Port",
-      "TCP port to listen on; 0 takes any that is free, which current-port tells", .mutableReady)
+      "TCP port to listen on; 0 takes any free port (see current-port)", .mutableReady)
   }
 
   static var currentPort: Property {
     .unsigned(
-      .currentPort, 0...65535, default: 0, "Current port", "TCP port that is listened on now; 0 while none is"
+      .currentPort, 0...65535, default: 0, "Current port", "Current TCP port; 0 while not listening"
     ) { UInt32($0.run?.headUnit?.port ?? 0) }
   }
 
@@ -40,7 +40,7 @@ extension Property where Owner: HeadUnitElement {
   static var preset: Property {
     .enumeration(
       "preset", \.headUnit.preset, "Preset",
-      "Head unit to be, from which those of the following properties come that are not set", .mutableReady)
+      "Head unit to emulate; provides the values of unset properties", .mutableReady)
   }
 
   static var make: Property {
@@ -54,7 +54,7 @@ extension Property where Owner: HeadUnitElement {
   static var strict: Property {
     .boolean(
       "strict", \.headUnit.isStrict, "Strict",
-      "Unregister apps that stream without the right (PROTOCOL_VIOLATION), as SDL Core does; otherwise only tell of it",
+      "Unregister apps that stream without permission (PROTOCOL_VIOLATION), as SDL Core does; otherwise only report it",
       .mutableReady)
   }
 
@@ -67,7 +67,7 @@ extension Property where Owner: HeadUnitElement {
   static var hmiLevel: Property {
     .enumeration(
       .hmiLevel, \.headUnit.hmiLevel, "HMI level",
-      "How prominent the app on the screen is, and one that comes to it: none keeps apps from streaming",
+      "HMI level of the app on the screen, and of later ones: none keeps apps from streaming",
       .mutablePlaying, reading: { $0.run?.headUnit?.apps.levelOnScreen ?? $0.settings.current.headUnit.hmiLevel },
       changed: { element in
         let level = element.settings.current.headUnit.hmiLevel
@@ -78,7 +78,7 @@ extension Property where Owner: HeadUnitElement {
   static var audioStreaming: Property {
     .enumeration(
       "audio-streaming", \.headUnit.audioStreaming, "Audio streaming",
-      "Whether the driver hears the app on the screen, and one that comes to it, in the levels full and limited",
+      "Whether the driver hears the app on the screen, and later ones, in the levels full and limited",
       .mutablePlaying,
       reading: { $0.run?.headUnit?.setup.settings.audioStreaming ?? $0.settings.current.headUnit.audioStreaming },
       changed: { $0.run?.headUnit?.changeAudioStreaming(to: $0.settings.current.headUnit.audioStreaming) })
@@ -87,19 +87,19 @@ extension Property where Owner: HeadUnitElement {
   static var sound: Property {
     .text(
       "pcm-capabilities", \.headUnit.effectiveSound, "PCM capabilities",
-      "Sound that the head unit says it plays: 8KHZ, 16KHZ, 22KHZ or 44KHZ, with 8_BIT or 16_BIT, such as \"16KHZ/16_BIT\"; \"none\" says nothing, and apps assume that",
+      "Sound format that the head unit announces: 8KHZ, 16KHZ, 22KHZ or 44KHZ, with 8_BIT or 16_BIT, such as \"16KHZ/16_BIT\"; \"none\" announces nothing, and apps assume 16KHZ/16_BIT",
       .mutableReady, parse: parseSound, text: { $0?.text })
   }
 
   static var script: Property {
     .text(
       "script", \.headUnit.script, "Script",
-      "Path of a behaviour script: what the head unit does by itself, and when, a step per line, read at the start",
+      "Path of a behaviour script: the head unit's actions and their times, one step per line, read at the start",
       .mutableReady, parse: { $0?.isEmpty == true ? nil : $0 }, text: { $0 })
   }
 
   static var apps: Property {
-    .structures(.apps, "Apps", "The apps that are registered, in their order (application/x-sdl-app)") {
+    .structures(.apps, "Apps", "Registered apps, in order (application/x-sdl-app)") {
       StructureArray($0.run?.headUnit?.apps.all ?? []) { $0.structure }
     }
   }
@@ -107,7 +107,7 @@ extension Property where Owner: HeadUnitElement {
   static var violations: Property {
     .structures(
       .violations, "Violations",
-      "The last 100 rules that apps broke, in their order; structures as in the message sdl-violation"
+      "The last 100 violations by apps, in order; structures as in the message sdl-violation"
     ) { StructureArray($0.violations) { $0.structure } }
   }
 
@@ -140,28 +140,29 @@ extension Property where Owner: HeadUnitElement {
   static var secondaryPort: Property {
     .integer(
       "secondary-port", \.headUnit.effectiveSecondaryPort, -1...65535, "Secondary port",
-      "TCP port of a secondary transport that apps are offered for video and sound; 0 takes any that is free, which current-secondary-port tells; -1 offers none",
+      "TCP port of a secondary transport for video and sound; 0 takes any free port (see current-secondary-port); -1 offers none",
       .mutableReady)
   }
 
   static var currentSecondaryPort: Property {
     .unsigned(
       .currentSecondaryPort, 0...65535, default: 0, "Current secondary port",
-      "TCP port at which secondary transports are taken; 0 while none has been offered"
+      "Current TCP port of secondary transports; 0 until one has been offered"
     ) { UInt32($0.run?.headUnit?.server?.secondaryPort ?? 0) }
   }
 
   static var videoTransports: Property {
     .text(
       "video-transports", \.headUnit.effectiveVideoTransports, "Video transports",
-      "Where apps may start video, in order of preference: 1 the primary transport, 2 the secondary one if it is offered, such as \"2,1\"; or none",
+      "Transports over which apps may start video, in order of preference: 1 is the primary transport, 2 the secondary one if it is offered, such as \"2,1\"; or none",
       .mutableReady, parse: parseTransports, text: transportsText)
   }
 
   static var audioTransports: Property {
     .text(
       "audio-transports", \.headUnit.effectiveAudioTransports, "Audio transports",
-      "Where apps may start sound, in the same form", .mutableReady, parse: parseTransports, text: transportsText)
+      "Transports over which apps may start sound, in the same form", .mutableReady, parse: parseTransports,
+      text: transportsText)
   }
 
   private static func parseTransports(

@@ -169,10 +169,10 @@ extension HeadUnitPreset: ObjectEnumeration {
   public var row: EnumerationRow {
     switch self {
     case .standard: .init(0, "default", "800×480, a plain H.264 byte stream")
-    case .core: .init(1, "core", "SDL Core as it is shipped, for an app that its policies do not name: no touches")
+    case .core: .init(1, "core", "SDL Core as shipped, for an app that its policies do not list: no touches")
     case .genericHMI: .init(2, "generic-hmi", "SDL's generic web HMI: 960×600, three scales")
     case .legacy: .init(3, "legacy", "Protocol 4, without a video capability")
-    case .hostile: .init(4, "hostile", "Everything that was seen to go wrong, at once")
+    case .hostile: .init(4, "hostile", "All known faults of head units at once")
     case .bluetoothAndWiFi:
       .init(5, "bluetooth-and-wifi", "As default, with a secondary transport that video has to use")
     case .listedInCore: .init(6, "core-listed", "As core, for an app that the maker has listed: with touches")

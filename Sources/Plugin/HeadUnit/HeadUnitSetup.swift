@@ -79,13 +79,13 @@ extension ElementError {
     case .cannotListen(_, errno: EADDRNOTAVAIL):
       self = .resource(
         GST_RESOURCE_ERROR_OPEN_READ,
-        "\(sentence) This machine has no such address; check the property address, or use * for all that it has.")
+        "\(sentence) This machine has no such address; check the property address, or use * for all addresses.")
     case .cannotListen(_, errno: EMFILE), .cannotListen(_, errno: ENFILE):
       self = .resource(GST_RESOURCE_ERROR_FAILED, sentence)
     case .cannotListen:
       self = .resource(
         GST_RESOURCE_ERROR_OPEN_READ,
-        "\(sentence) Is another head unit there (SDL Core, another sdlheadunitsrc)? End it, or choose a port that is free with port=N; port=0 takes any, and current-port tells which."
+        "\(sentence) Is another head unit running (SDL Core, another sdlheadunitsrc)? Stop it, or choose a free port with port=N; port=0 takes any free port (see current-port)."
       )
     case .cannotResolve, .resolvingTimedOut:
       self = .resource(GST_RESOURCE_ERROR_NOT_FOUND, "\(sentence) Check the property address.")

@@ -54,7 +54,7 @@ extension HeadUnitAudioSource {
       on: sourceClass, HeadUnitAudioSource.properties,
       ElementDetails(
         "SmartDeviceLink Head Unit Audio Source", "Source/Audio/Network",
-        "Is a car's head unit for apps that speak SmartDeviceLink, and plays the sound that they send",
+        "Acts as a car's head unit for SmartDeviceLink apps, and outputs their sound",
         .source(
           "audio/x-raw, format = (string) { S16LE, U8 }, rate = (int) { 8000, 16000, 22000, 44000 }, "
             + "channels = (int) 1, layout = (string) interleaved")))
@@ -83,20 +83,20 @@ extension HeadUnitAudioSource {
     // How it plays sound.
     .unsigned(
       "latency", \.latency, 0...10_000, "Latency",
-      "How late sound may come without a gap, in milliseconds; it is played so much later", .mutableReady),
+      "How late sound may come without a gap, in milliseconds; playback is delayed by as much", .mutableReady),
     .unsigned(
       "playout-delay", \.playoutDelay, 0...10_000, "Playout delay",
-      "How long the car keeps sound before it plays it, in milliseconds: so much later than the picture it is heard, and so much later it may come without a gap",
+      "How long the car buffers sound before playback, in milliseconds: it is heard that much later than the picture, and may come that much later without a gap",
       .mutableReady),
     .enumeration(
-      "silence", \.silence, "Silence", "What is pushed while no app sends sound", .mutableReady),
+      "silence", \.silence, "Silence", "Output while no app sends sound", .mutableReady),
     // How it treats apps.
     .strict,
     .hmiLevel,
     .audioStreaming,
     .script,
     .endsWithApp(
-      "End the stream when the app whose sound was pushed last has gone; before any, when an app that streamed video has"
+      "End the stream when the app whose sound was output last has disconnected; before any sound, when an app that streamed video has"
     ),
     .apps,
     .violations,

@@ -124,7 +124,7 @@ extension SilenceFilling: ObjectEnumeration {
 
   var row: EnumerationRow {
     switch self {
-    case .samples: .init(0, "samples", "Silent samples, as many as are missing")
+    case .samples: .init(0, "samples", "Silent samples that fill the time")
     case .gapEvents: .init(1, "gap-events", "GAP events, and no samples")
     }
   }

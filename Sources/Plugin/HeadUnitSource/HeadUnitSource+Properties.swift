@@ -16,45 +16,45 @@ extension HeadUnitSource {
     // Capability of the screen.
     .text(
       "screen-size", \.effectiveScreen, "Screen size",
-      "Size of the screen in pixels, WIDTHxHEIGHT with sides of 1 to 10000; a change tells the apps to resize. Without the preset's additional sizes",
+      "Size of the screen in pixels, WIDTHxHEIGHT with sides of 1 to 10000; a change tells the apps to resize. If set, the preset's additional sizes are not offered",
       .mutablePlaying, parse: parseSize, text: { $0?.text },
       changed: { element in
         element.changeVideo { $0.resize(to: $1.screen, scale: nil, now: $2) }
       }),
     .text(
       "additional-sizes", \.effectiveAdditionalSizes, "Additional sizes",
-      "Further sizes that apps may choose, such as \"480x320, 800x480@1.5\": WIDTHxHEIGHT, and @SCALE if there is one",
+      "Further sizes that apps may choose, such as \"480x320, 800x480@1.5\": WIDTHxHEIGHT, optionally with @SCALE",
       .mutableReady, parse: parseSizes, text: { ($0 ?? []).map(\.description).joined(separator: ", ") }),
     .double(
       "scale", \.effectiveScale, 0...10, "Scale",
-      "By which the head unit enlarges the video, 1 to 10; 0 says nothing of it", .mutableReady),
+      "Factor by which the head unit enlarges the video, 1 to 10; 0 announces none", .mutableReady),
     .double(
       "diagonal", \.effectiveDiagonal, 0...1000, "Diagonal",
-      "Diagonal of the screen in inches; 0 says nothing of it", .mutableReady),
+      "Diagonal of the screen in inches; 0 announces none", .mutableReady),
     .double(
       "pixel-density", \.effectivePixelDensity, 0...10_000, "Pixel density",
-      "Pixels per inch; 0 says nothing of them", .mutableReady),
+      "Pixels per inch; 0 announces none", .mutableReady),
     .text(
       "formats", \.effectiveFormats, "Formats",
-      "Formats that are taken, in the order of preference, such as \"RTP/H264, RAW/H264\"; only video in H264 is pushed",
+      "Accepted formats, in order of preference, such as \"RTP/H264, RAW/H264\"; only video in H264 is output",
       .mutableReady, parse: parseFormats, text: { ($0 ?? []).map(\.text).joined(separator: ", ") }),
     .unsigned(
       "max-bitrate", \.effectiveMaxBitrate, 0...UInt32(Int32.max), "Maximum bitrate",
-      "Bitrate that apps may not exceed, in kbit/s; 0 sets no limit. Apps that listen to such changes are told",
+      "Bitrate that apps may not exceed, in kbit/s; 0 sets no limit. Subscribed apps are notified of changes",
       .mutablePlaying,
       changed: { element in
         element.update { $0.maxBitrate = $1.maxBitrate.map(Int.init) }
       }),
     .unsigned(
       "framerate", \.effectiveFrameRate, 0...1000, "Frame rate",
-      "Frames per second that apps may not exceed; 0 sets no limit. Apps that listen to such changes are told",
+      "Frames per second that apps may not exceed; 0 sets no limit. Subscribed apps are notified of changes",
       .mutablePlaying,
       changed: { element in
         element.update { $0.preferredFPS = $1.frameRate.map(Int.init) }
       }),
     .boolean(
       "haptics", \.effectiveHaptics, "Haptics",
-      "Whether the head unit says that it wants to know which areas can be touched", .mutableReady),
+      "Whether the head unit requests touchable rectangles", .mutableReady),
     .sound,
     // A secondary transport.
     .secondaryPort,
@@ -64,32 +64,32 @@ extension HeadUnitSource {
     // Encryption.
     .enumeration(
       "encryption", \.video.encryption, "Encryption",
-      "What is made of apps that ask for encrypted video and sound, and of those that do not",
+      "How encrypted and clear starts of video and sound are answered",
       .mutableReady),
     .boolean(
       "rpc-encryption", \.video.requiresRPCEncryption, "RPC encryption",
       "Whether apps must encrypt RPCs as well, unless encryption is refused", .mutableReady),
     .pem(
       "certificate", \.video.tls.certificate, "Certificate",
-      "PEM file, or PEM text, with the head unit's certificate, for apps that want to see one"),
+      "PEM file, or PEM text, with the head unit's certificate, for apps that ask for one"),
     .pem(
       "private-key", \.video.tls.privateKey, "Private key",
-      "PEM file, or PEM text, with the key of the certificate; unset: it is where the certificate is. Text is never read back"
+      "PEM file, or PEM text, with the key of the certificate; unset: it is read from certificate. Text is never read back"
     ),
     .secret(
       "private-key-passphrase", \.video.tls.passphrase.text, "Private key's passphrase",
       "Passphrase of the private key, if it is encrypted; can't be read"),
     .pem(
       "ca-certificates", \.video.tls.authorities, "CA certificates",
-      "PEM file, or PEM text, with the authorities of which one must have signed an app's certificate; unset: any certificate is taken"
+      "PEM file, or PEM text, with the authorities, one of which must have signed an app's certificate; unset: any certificate is accepted"
     ),
     .enumeration(
       "tls-role", \.video.tls.role, "TLS role",
-      "Which end of TLS the head unit is; a server needs a certificate, asks for one only with ca-certificates, and its apps need tls-role=client",
+      "Role of the head unit in the TLS handshake; a server needs a certificate, asks for one only if ca-certificates is set, and its apps need tls-role=client",
       .mutableReady),
     .enumeration(
       "tls-protocol", \.video.tls.variant, "TLS protocol",
-      "What the head unit begins with as TLS client", .mutableReady),
+      "Protocol of the head unit as TLS client", .mutableReady),
     // How it treats apps.
     .strict,
     .hmiLevel,
@@ -104,7 +104,7 @@ extension HeadUnitSource {
     .audioStreaming,
     .script,
     .endsWithApp(
-      "End the stream when the app whose video was shown last has gone; before any, when an app that streamed sound has"
+      "End the stream when the app whose video was output last has disconnected; before any video, when an app that streamed sound has"
     ),
     .apps,
     .violations,

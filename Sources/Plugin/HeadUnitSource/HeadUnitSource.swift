@@ -51,7 +51,7 @@ extension HeadUnitSource {
         on: sourceClass, HeadUnitSource.properties,
         ElementDetails(
           "SmartDeviceLink Head Unit Source", "Source/Video/Network",
-          "Is a car's head unit for apps that speak SmartDeviceLink, and shows the video that they send",
+          "Acts as a car's head unit for SmartDeviceLink apps, and outputs their video",
           .source("video/x-h264, stream-format = (string) byte-stream, alignment = (string) au")))
     } initInstance: { instance, _ in
       PushSourceType.begin(instance, with: HeadUnitSource(PushSourceType.parent(of: instance).cast()))

@@ -84,22 +84,22 @@ extension RangeChild: PropertyOwner {
       $0.rangeChanged()
     },
     side(
-      "min-width", \.minimumWidth, "Minimum width", "Least width of the pictures, in pixels; 0 is no bound"),
+      "min-width", \.minimumWidth, "Minimum width", "Minimum width of the pictures, in pixels; 0: no limit"),
     side(
-      "min-height", \.minimumHeight, "Minimum height", "Least height of the pictures, in pixels; 0 is no bound"),
+      "min-height", \.minimumHeight, "Minimum height", "Minimum height of the pictures, in pixels; 0: no limit"),
     side(
-      "max-width", \.maximumWidth, "Maximum width", "Largest width of the pictures, in pixels; 0 is no bound"),
+      "max-width", \.maximumWidth, "Maximum width", "Maximum width of the pictures, in pixels; 0: no limit"),
     side(
-      "max-height", \.maximumHeight, "Maximum height", "Largest height of the pictures, in pixels; 0 is no bound"),
+      "max-height", \.maximumHeight, "Maximum height", "Maximum height of the pictures, in pixels; 0: no limit"),
     number(
       "min-diagonal", \.minimumDiagonal, "Minimum diagonal",
-      "Least diagonal of the display, in inches; 0 is no bound. A head unit that does not tell its diagonal passes"),
+      "Minimum diagonal of the display, in inches; 0: no limit. A head unit that does not send its diagonal passes"),
     number(
       "min-aspect-ratio", \.minimumAspectRatio, "Minimum aspect ratio",
-      "Least longer side ÷ shorter side of the display, from 1 on; 0 is no bound"),
+      "Minimum longer side ÷ shorter side of the display, from 1 on; 0: no limit"),
     number(
       "max-aspect-ratio", \.maximumAspectRatio, "Maximum aspect ratio",
-      "Largest longer side ÷ shorter side of the display, from 1 on; 0 is no bound"),
+      "Maximum longer side ÷ shorter side of the display, from 1 on; 0: no limit"),
   ]
 
   private static func side(

@@ -177,7 +177,7 @@ extension RangeFilter {
   func warnOfRejection(_ reasons: [String]) {
     guard !reasons.isEmpty else { return }
     let text =
-      "Nothing is left that the app supports. " + reasons.prefix(Self.maximumReasons).joined(separator: "; ") + "."
+      "No size is left that the app supports. " + reasons.prefix(Self.maximumReasons).joined(separator: "; ") + "."
     // While pads are being linked, this is no fault.
     guard let run else { return log(GST_LEVEL_INFO, text) }
     if run.isNew(text) { warn(.stream(GST_STREAM_ERROR_FORMAT, text)) }
@@ -241,8 +241,8 @@ extension RangeFilter {
     ElementDetails(
       "SmartDeviceLink Range Filter", "Filter/Video",
       """
-      Passes video of those sizes, ratios and diagonals that an app for SmartDeviceLink head units supports; they are set on its \
-      children, as in landscape::max-width=800 portrait::enabled=false
+      Restricts video to the sizes, aspect ratios and diagonals that an app for SmartDeviceLink head units supports; \
+      they are set on its children, as in landscape::max-width=800 portrait::enabled=false
       """, .sink(caps), .source(caps)
     ).install(on: elementClass)
     // gst-inspect shows neither children nor their properties, but it does show every key of the metadata.

@@ -73,7 +73,7 @@ extension TLSContext.Role: ObjectEnumeration {
   public var row: EnumerationRow {
     switch self {
     case .client: .init(0, "client", "Begins the handshake")
-    case .server: .init(1, "server", "Waits for it")
+    case .server: .init(1, "server", "Waits for the handshake")
     }
   }
 }

@@ -53,7 +53,7 @@ struct TLSSettings: Equatable, Sendable {
       throw .resource(
         GST_RESOURCE_ERROR_SETTINGS,
         "Encryption needs the app's certificate: set the properties certificate and private-key. "
-          + "make certificates makes some for trying.")
+          + "'make certificates' creates some for tests.")
     }
     let context = try context()
     guard let info = context.credentials.info else { return context }
@@ -61,8 +61,8 @@ struct TLSSettings: Equatable, Sendable {
       let given = info.subjectSerialNumber.map { "is \"\($0)\"" } ?? "is missing"
       throw .resource(
         GST_RESOURCE_ERROR_SETTINGS,
-        "The certificate is not that of this app: the serialNumber of its subject \(given), but app-id is \"\(appID)\". "
-          + "Head units refuse it.", details: info.subject)
+        "The certificate does not belong to this app: the serialNumber of its subject \(given), but app-id is "
+          + "\"\(appID)\". Head units refuse it.", details: info.subject)
     }
     switch info.validity(at: Int64(time(nil))) {
     case .valid: return context
@@ -73,7 +73,7 @@ struct TLSSettings: Equatable, Sendable {
     case .expired:
       throw .resource(
         GST_RESOURCE_ERROR_SETTINGS,
-        "The certificate has expired on \(Self.text(info.notAfter)). Get a new one, or set this machine's clock right.")
+        "The certificate has expired on \(Self.text(info.notAfter)). Get a new one, or correct this machine's clock.")
     }
   }
 

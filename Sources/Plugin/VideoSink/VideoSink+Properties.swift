@@ -13,7 +13,7 @@ extension VideoSink {
     .unsigned(
       "legacy-start-delay", \.app.legacyStartDelay, 0...60_000, "Legacy start delay",
       """
-      Pause before a start of video on a head unit without a video capability, which may stay black otherwise, in \
+      Pause before video starts on a head unit without a video capability, which may otherwise stay black, in \
       milliseconds
       """,
       .mutableReady),
@@ -30,106 +30,106 @@ extension VideoSink {
     .enumeration(
       "app-state", \.appState, "App state",
       """
-      How the app stands to its user: video is sent in foreground and regaining; in resigning the background notice, \
-      then nothing, as in background
+      Whether the app is in the foreground: video is sent in foreground and regaining; in resigning the background \
+      notice, then nothing, as in background
       """,
       .mutablePlaying, changed: { $0.stream?.applyAppState() }),
     .boolean(
       "restart-on-foreground", \.app.restartsOnForeground, "Restart on foreground",
-      "When the app comes back to the foreground, end the video service and start it anew instead of using it on",
+      "When the app comes back to the foreground, restart the video service instead of resuming it",
       .mutableReady),
     .enumeration(
       "suspend-policy", \.suspendPolicy, "Suspend policy",
-      "What happens to frames while driver or app do not want video", .mutableReady),
+      "What happens to frames while the head unit or app-state does not allow video", .mutableReady),
     .enumeration(
       "resize-policy", \.resizePolicy, "Resize policy",
       """
-      What happens when the head unit resizes the picture of a stream that has started: keep lasts until the service \
-      ends, also in the background; a connection made anew may bring a resize as well
+      What happens when the head unit resizes the picture of a running stream: keep lasts until the service ends, \
+      also in the background; a new connection may also cause a resize
       """,
       .mutableReady),
     .enumeration(
-      "stream-state", default: StreamState.stopped, "Stream state", "How far the video stream has come",
+      "stream-state", default: StreamState.stopped, "Stream state", "State of the video stream",
       get: { $0.stream?.streamState ?? .stopped }),
     // How it is encoded and carried.
     .text(
       "video-formats", \.videoFormats, "Video formats",
       """
-      How H.264 may be carried, in order of preference: raw, rtp, or both with a comma; what the head unit does not \
-      list is left out. Unset: the head unit's order
+      How H.264 may be carried, in order of preference: raw, rtp, or both with a comma; formats that the head unit \
+      does not list are skipped. Unset: the head unit's order
       """,
       .mutableReady, parse: VideoFormatList.parse, text: { $0?.text }),
     .unsigned(
       "bitrate", \.bitrate, 0...UInt32(EncoderSettings.bitrateRange.upperBound), "Bitrate",
       """
-      Bitrate of raw video once encoded, in kbit/s; 0 is automatic. Never above what the head unit takes. Changes \
+      Bitrate for encoding raw video, in kbit/s; 0 is automatic. The head unit's maximum is never exceeded. Changes \
       apply to the next frame
       """,
       .mutablePlaying, changed: { $0.stream?.applySettings() }),
     .enumeration(
       "bitrate-policy", \.bitratePolicy, "Bitrate policy",
-      "What bitrate=0 stands for. Changes apply to the next frame", .mutablePlaying,
+      "Meaning of bitrate=0. Changes apply to the next frame", .mutablePlaying,
       changed: { $0.stream?.applySettings() }),
     .unsigned(
       "target-bitrate", 1...UInt32(EncoderSettings.bitrateRange.upperBound),
       default: UInt32(EncoderTargets.defaultBitrate), "Target bitrate",
-      "What an encoder should aim at, in kbit/s: bind the bitrate of one upstream to it (g_object_bind_property)",
+      "Target for an encoder upstream, in kbit/s: bind its bitrate to this property (g_object_bind_property)",
       get: { $0.targetBitrate }),
     .boolean(
       "adaptive-bitrate", \.link.isAdaptive, "Adaptive bitrate",
       """
-      With a live source, the bitrate follows what the link carries, from min-bitrate to bitrate; with bitrate=0 it \
-      rises above its start as far as the picture and the head unit's maximum allow
+      With a live source, adapt the bitrate to the link, from min-bitrate to bitrate; with bitrate=0 it may rise \
+      above its initial value, up to the limits of picture and head unit
       """,
       .mutablePlaying, changed: { $0.frameSettingsChanged() }),
     .unsigned(
       "min-bitrate", \.link.minimumBitrate, 1...UInt32(EncoderSettings.bitrateRange.upperBound), "Minimum bitrate",
       """
-      Where the link carries less than this with adaptive-bitrate, in kbit/s, there are fewer pictures instead of \
-      worse ones
+      Lowest bitrate with adaptive-bitrate, in kbit/s; slower links get fewer pictures instead of worse ones
       """,
       .mutablePlaying, changed: { $0.frameSettingsChanged() }),
     .unsigned(
       "max-latency", \.link.maximumLatency, 0...60_000, "Maximum latency",
       """
-      How long a picture of a live source may be on the way, in milliseconds: while the link is not ready, the newest \
-      one waits to be encoded. H.264 from upstream that would take three times as long is dropped up to the next key \
-      frame. 0 is no bound
+      Longest time that a picture of a live source may take to the head unit, in milliseconds: while the link is \
+      busy, the newest picture waits to be encoded. H.264 from upstream that would take three times as long is dropped \
+      up to the next key frame. 0: no limit
       """,
       .mutablePlaying, changed: { $0.frameSettingsChanged() }),
     .fraction(
       "max-framerate", \.maxFrameRate, upTo: Int32(EncoderTargets.maximumFrameRate), "Maximum frame rate",
       """
-      Most frames of raw video per second; 0 leaves it to the head unit, whose rate is never exceeded. Changes apply \
-      to the next frame
+      Highest frame rate of raw video; 0 leaves it to the head unit, whose rate is never exceeded. Changes apply to \
+      the next frame
       """,
       .mutablePlaying, changed: { $0.stream?.applySettings() }),
     .boolean(
       "skip-unchanged", \.skipsUnchanged, "Skip unchanged pictures",
       """
-      Leave out raw pictures that equal the one before, once the head unit shows that one sharply; keep-alive-interval \
-      then counts. Off for applications that draw into a buffer that they have pushed already
+      Leave out raw pictures that equal the previous one, once the head unit shows it sharply; it is then only \
+      repeated every keep-alive-interval. Set to false for applications that draw into a buffer that they have \
+      already pushed
       """,
       .mutablePlaying, changed: { $0.frameSettingsChanged() }),
     .boolean(
       "low-delay-delimiter", \.movesDelimiters, "Low-delay delimiter",
       """
-      Announce the next picture at the end of each, so that a decoder of a byte stream shows it at once and not only \
-      when the next one comes. Not over RTP, which marks the end of pictures
+      Announce the next picture at the end of each, so that a byte-stream decoder shows it at once, without waiting \
+      for the next one. Not used over RTP, which marks the end of pictures
       """,
       .mutablePlaying, changed: { $0.frameSettingsChanged() }),
     .unsigned(
       "keep-alive-interval", \.keepAliveInterval, 0...3_600_000, "Keep-alive interval",
       """
-      The last picture is sent again after so long without another, in milliseconds, so that the head unit does not \
-      blank its screen; 0 never
+      Repeat the last picture after this time without another, in milliseconds, so that the head unit does not blank \
+      its screen; 0: never
       """,
       .mutablePlaying, changed: { $0.stream?.applyKeepAliveInterval() }),
     .string(
       "encoder", \.encoder.name, "Encoder",
       """
-      What encodes raw video: x264 (linked in), the name of an encoder element, or auto, which is x264 if this build has \
-      it, otherwise the first element of those that the element's page lists that can be used
+      Encoder of raw video: x264 (linked in), the name of an encoder element, or auto, which is x264 if this build has \
+      it, otherwise the first usable element in the list on the element's page
       """,
       .mutableReady),
     .enumeration(
@@ -140,43 +140,42 @@ extension VideoSink {
       "Longest distance between two key frames, in frames; 0 is two seconds", .mutableReady),
     .unsigned(
       "threads", \.encoder.threads, 0...128, "Threads",
-      "Number of threads of the encoder; 0 takes as many as the size of the pictures calls for", .mutableReady),
+      "Number of threads of the encoder; 0 chooses by the size of the pictures", .mutableReady),
     .string(
       "option-string", \.encoder.optionString, "Option string",
       "x264 options (name=value:name=value); options that head units can't decode are refused", .mutableReady),
     // The notice.
     .boolean(
       "background-notice", \.notice.isShown, "Background notice",
-      "Show a text on the head unit when app-state becomes resigning, before nothing more is sent", .mutablePlaying),
+      "Show a text on the head unit when app-state becomes resigning, before the video stops", .mutablePlaying),
     .string(
       "background-text", \.notice.text, "Background text",
       "Text of the background notice; unset: a sentence with the app's name", .mutablePlaying),
     .boolean(
       "background-repeat", \.notice.isRepeated, "Background repeat",
       """
-      Send the background notice on, a picture every keep-alive-interval, for head units that blank their screen \
-      without data
+      Keep sending the background notice, a picture every keep-alive-interval, for head units that blank their \
+      screen without data
       """,
       .mutablePlaying),
     // Touches.
     .integerRows(
       "haptic-rectangles", \.hapticRectangles, "Haptic rectangles",
       """
-      Touchable parts of the picture, for head units worked with a knob: <<x,y,width,height>,…> in pixels of the \
-      input. A frame's own (GstVideoRegionOfInterestMeta of the type sdl-haptic) replace them
+      Touchable parts of the picture, for head units operated with a knob: <<x,y,width,height>,…> in pixels of the \
+      input. Metas of a frame (GstVideoRegionOfInterestMeta of type sdl-haptic) replace them
       """,
       .mutablePlaying, parse: VideoSinkSettings.hapticRectangles, rows: VideoSinkSettings.rows,
       changed: { $0.hapticRectanglesChanged() }),
     .boolean(
       "synced-panning", \.touch.isSynced, "Synchronized panning",
       """
-      Motion of fingers goes upstream once for each frame, with its last place, instead of as often as the head unit \
-      tells
+      Send finger motion upstream once per frame, with the last position, instead of at each report of the head unit
       """,
       .mutablePlaying, changed: { $0.touchSettingsChanged() }),
     .boolean(
       "emulate-mouse", \.touch.emulatesMouse, "Emulate mouse",
-      "The first finger also is the first button of a mouse, for sources that know no fingers", .mutablePlaying,
+      "Send the first finger as the first mouse button as well, for sources without touch support", .mutablePlaying,
       changed: { $0.touchSettingsChanged() }),
     .boolean(
       "gestures", \.touch.recognizesGestures, "Gestures",
@@ -192,8 +191,8 @@ extension VideoSink {
     .structure(
       "key-map", \.keys.map, "Key map",
       """
-      X's names of the keys that buttons stand for, where they differ from the table of the element's page: \
-      keys,OK=space,NAV_ZOOM_IN=KP_Add. An empty name makes a button no key
+      X key names for buttons, where they differ from the table on the element's page: \
+      keys,OK=space,NAV_ZOOM_IN=KP_Add. With an empty name, a button sends no key
       """,
       .mutablePlaying, parse: { value throws(InvalidPropertyValue) in try KeyMap(value) }, structure: { $0.structure }),
     .structure(

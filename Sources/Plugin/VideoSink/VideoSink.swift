@@ -237,7 +237,7 @@ extension VideoSink {
       "profile = (string) { constrained-baseline, baseline, main, constrained-high, progressive-high, high }"
     return ElementDetails(
       "SmartDeviceLink Video Sink", "Sink/Video/Network",
-      "Shows video on a car's screen, whose head unit speaks SmartDeviceLink",
+      "Shows video on the screen of a car with a SmartDeviceLink head unit",
       .sink(
         "video/x-raw, format = (string) { I420, YV12, NV12, NV21 }, \(size); "
           + "video/x-h264, stream-format = (string) byte-stream, alignment = (string) au, \(profile); "

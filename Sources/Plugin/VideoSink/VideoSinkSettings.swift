@@ -115,8 +115,8 @@ extension ResizePolicy: ObjectEnumeration {
 
   public var row: EnumerationRow {
     switch self {
-    case .renegotiate: .init(0, "renegotiate", "Follow with upstream and stream")
-    case .keep: .init(1, "keep", "Go on in the present size while the service lasts")
+    case .renegotiate: .init(0, "renegotiate", "Renegotiate to the new size")
+    case .keep: .init(1, "keep", "Keep the current size until the service ends")
     case .error: .init(2, "error", "End with an error")
     }
   }
@@ -127,9 +127,11 @@ extension BitratePolicy: ObjectEnumeration {
 
   public var row: EnumerationRow {
     switch self {
-    case .defaultCapped: .init(0, "default-capped", "From 600 kbit/s to 0.1 bit per pixel, if the head unit takes it")
+    case .defaultCapped:
+      .init(0, "default-capped", "From 600 kbit/s to 0.1 bit per pixel, up to the head unit's maximum")
     case .headUnitMaximum:
-      .init(1, "head-unit-maximum", "The head unit's own, from 0.1 to 0.2 bit per pixel; 600 kbit/s if it has none")
+      .init(
+        1, "head-unit-maximum", "The head unit's maximum, from 0.1 to 0.2 bit per pixel; 600 kbit/s if it states none")
     }
   }
 }

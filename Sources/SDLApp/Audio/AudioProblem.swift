@@ -15,12 +15,12 @@ extension AudioProblem: CustomStringConvertible {
   public var description: String {
     switch self {
     case .startRefused(let failure, nil):
-      "\(Self.sentence(failure)) Trying again when the driver lets the app be heard."
+      "\(Self.sentence(failure)) Trying again when the app is audible."
     case .startRefused(let failure, let time?):
       "\(Self.sentence(failure)) Trying again in \(time.components.seconds) s."
     case .refused(let failure, let hasVideo):
       "\(Self.sentence(failure)) It would refuse the same again."
-        + (hasVideo ? " The video goes on without sound." : "")
+        + (hasVideo ? " Video continues without sound." : "")
     case .wrongFormat(let input, let headUnit):
       "The head unit plays \(headUnit), one channel, but the input is \(input): "
         + "put audioconvert ! audioresample before sdlaudiosink."

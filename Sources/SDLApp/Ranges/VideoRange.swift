@@ -86,7 +86,7 @@ extension VideoRange {
       ("max-height", maximumHeight),
     ] {
       guard let value, !(1...Self.largestSide).contains(value) else { continue }
-      throw Invalid(description: "\(name) \(value) is not within 1 and \(Self.largestSide) (0 is no bound)")
+      throw Invalid(description: "\(name) \(value) is not between 1 and \(Self.largestSide) (0: no limit)")
     }
     try Self.validate("min-diagonal", minimumDiagonal, 0, Self.largestDiagonal)
     // A ratio below 1 belongs to a rotated display.
@@ -100,7 +100,7 @@ extension VideoRange {
   private static func validate(_ name: String, _ value: Double?, _ least: Double, _ most: Double) throws(Invalid) {
     // NaN is within nothing.
     guard let value, !(least...most).contains(value) else { return }
-    throw Invalid(description: "\(name) \(value) is not within \(least) and \(most) (0 is no bound)")
+    throw Invalid(description: "\(name) \(value) is not between \(least) and \(most) (0: no limit)")
   }
 
   private static func validate<Bound: Comparable>(

@@ -48,8 +48,8 @@ public enum StreamStartFailure<Request: StreamRequest>: Error, Equatable, Sendab
       "the head unit did not answer the request to start encrypted \(Request.mediaName), and no TLS handshake was "
         + "completed"
     case .endedEarly(let time):
-      "the head unit accepts \(Request.mediaName), but ends it again \(Self.text(time)); its own software may not take "
-        + "the stream"
+      "the head unit accepts \(Request.mediaName), but ends it again \(Self.text(time)); its HMI may not accept the "
+        + "stream"
     case .unusableAnswer(_, let format):
       "the head unit accepts \(Request.mediaName), but as \(format), which can't be sent"
     case .keptRefusing(let count, let reason):

@@ -94,7 +94,7 @@ extension AppSession {
       case .frame(let frame): try session.receive(frame)
       case .garbage(_, let firstBytes):
         guard session.budget.garbageReceived(now: now) else { throw .notSDL(firstBytes: firstBytes) }
-        session.context.messenger.diagnose("skipped bytes that are no frame: \(firstBytes)")
+        session.context.messenger.diagnose("skipped bytes that are not a frame: \(firstBytes)")
       }
     }
   }
@@ -117,7 +117,7 @@ extension AppSession {
       session.budget.charge(item, now: now)
       switch item {
       case .frame(let frame): try session.receiveOnSecondary(frame)
-      case .garbage: session.context.abandonSecondary("it sent bytes that are no frame")
+      case .garbage: session.context.abandonSecondary("it sent bytes that are not a frame")
       }
     }
   }
@@ -420,7 +420,7 @@ extension AppSession {
       }
       try receiveResponse(to: function, message.parameters)
     case .notification where !isEncrypted && context.security.needsProtection(message.function):
-      context.messenger.diagnose("ignored \(message.function) in clear, which has to be encrypted")
+      context.messenger.diagnose("ignored \(message.function) in clear, which must be encrypted")
     case .notification:
       if services.application.wants(message.function) { context.messenger.report(.applicationRPC(message)) }
       try receiveNotification(message.function, message.parameters, isEncrypted: isEncrypted)

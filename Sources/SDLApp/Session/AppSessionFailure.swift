@@ -39,7 +39,7 @@ extension AppSessionFailure: CustomStringConvertible {
     case .notSDL(let firstBytes):
       "the peer is no SDL head unit: it sent \(Self.quoted(firstBytes)); check host and port (SDL Core listens on 12345)"
     case .sessionRefused(let reason):
-      "the head unit refused the session\(reason.map { " (\($0))" } ?? ""); its software may not take this protocol version"
+      "the head unit refused the session\(reason.map { " (\($0))" } ?? ""); its software may not support this protocol version"
     case .unsupportedProtocol(let version):
       "the head unit speaks SDL protocol \(version); 3 or newer is needed for video"
     case .unanswered(let request):
@@ -51,9 +51,9 @@ extension AppSessionFailure: CustomStringConvertible {
     case .unregistered(let reason):
       "the head unit unregistered the app: \(Self.explanation(of: reason))"
     case .endedByHeadUnit:
-      "the head unit ended the session without a reason, as when an app has not answered its heartbeats in time; its log may have one"
+      "the head unit ended the session without a reason, possibly because the app has not answered its heartbeats in time; its log may say why"
     case .heartbeatLost:
-      "the head unit has sent nothing for some time, not even the answer to a heartbeat: its software hangs, or check the network between"
+      "the head unit has sent nothing for some time, not even the answer to a heartbeat: either it hangs, or the network has failed"
     case .connectionLost:
       "the head unit closed the connection; its log may say why"
     case .notEncrypted(let service, let reason):
@@ -63,17 +63,17 @@ extension AppSessionFailure: CustomStringConvertible {
     case .handshakeLost:
       "two TLS handshakes with the head unit in a row did not end: it has most likely lost the last message of one (SDL Core as TLS server does now and then), and begins no other on the same connection"
     case .encryptedTransportLost:
-      "the secondary transport was lost with encrypted media on the way, without which TLS can't go on"
+      "the secondary transport was lost while encrypted media were in flight; TLS can't continue without them"
     case .decryptionFailed(let reason):
-      "what the head unit sends can't be decrypted: \(reason)"
+      "data from the head unit can't be decrypted: \(reason)"
     }
   }
 
   private static func advice(on resultCode: String) -> String {
     switch ResultCode(rawValue: resultCode) {
-    case .tooManyApplications: "close another app there"
+    case .tooManyApplications: "close another app on the head unit"
     case .applicationRegisteredAlready:
-      "probably the app's own former session, which the head unit has not ended yet (restart the head unit if it lasts), or another app with this app-id"
+      "probably the app's own former session, which the head unit has not ended yet (restart the head unit if this persists), or another app with this app-id"
     default: "check app-name, app-id, app-type and language"
     }
   }
@@ -82,7 +82,7 @@ extension AppSessionFailure: CustomStringConvertible {
     switch UnregisteredReason(rawValue: reason) {
     case .appUnauthorized: "\(reason); check app-id against the head unit's policies"
     case .protocolViolation: "\(reason); the head unit's log names the rule that was broken"
-    case .languageChange: "\(reason); the driver has chosen another language than that of the app"
+    case .languageChange: "\(reason); the driver has chosen a language other than the app's"
     case .ignitionOff: "\(reason); the car was switched off"
     case .bluetoothOff, .usbDisconnected: "\(reason); the head unit has closed this kind of connection"
     case .masterReset, .factoryDefaults: "\(reason); the head unit was reset"

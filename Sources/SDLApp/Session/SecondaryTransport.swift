@@ -274,7 +274,7 @@ public struct SecondaryTransportStatus: Equatable, Sendable {
 
 /// Why a requested service does not start although the driver would see or hear it.
 public enum TransportWait: String, Hashable, Sendable, CaseIterable {
-  /// The head unit takes it only over a secondary transport, such as Wi-Fi, and there is none now.
+  /// The head unit accepts it only over a secondary transport, such as Wi-Fi, and there is none now.
   case secondaryTransport = "secondary-transport"
   /// The same, but the app may not use one, or can't use the offered kinds.
   case secondaryTransportUnused = "secondary-transport-unused"
@@ -287,11 +287,11 @@ extension TransportWait: CustomStringConvertible {
   public var description: String {
     switch self {
     case .secondaryTransport:
-      "The head unit takes it only over a secondary transport, and there is none now: is this machine in the car's Wi-Fi network?"
+      "The head unit accepts it only over a secondary transport, and there is none now: is this machine in the car's Wi-Fi network?"
     case .secondaryTransportUnused:
-      "The head unit takes it only over a secondary transport, which it does not offer over TCP, or which secondary-transport=none rules out."
+      "The head unit accepts it only over a secondary transport, which it does not offer over TCP, or which secondary-transport=none rules out."
     case .noTransport:
-      "The head unit does not take it over this kind of connection."
+      "The head unit does not accept it over this kind of connection."
     }
   }
 }

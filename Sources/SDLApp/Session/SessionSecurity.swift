@@ -185,7 +185,7 @@ extension SessionSecurity {
       return []
     }
     guard let channel = handshake?.channel else {
-      messenger.diagnose("ignored handshake bytes that were not asked for")
+      messenger.diagnose("ignored unrequested handshake bytes")
       return []
     }
     guard !channel.isEstablished else {

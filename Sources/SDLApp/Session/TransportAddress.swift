@@ -34,9 +34,9 @@ public struct TransportAddress: Hashable, Sendable, CustomStringConvertible {
     switch Self.kind(of: host) {
     case .usable: break
     case .loopback:
-      guard acceptsLoopback else { throw Refusal(reason: "the address \(host) is that of the app's own machine") }
-    case .multicast: throw Refusal(reason: "the address \(host) is that of a group")
-    case .unspecified: throw Refusal(reason: "the address \(host) stands for any")
+      guard acceptsLoopback else { throw Refusal(reason: "the address \(host) belongs to the app's own machine") }
+    case .multicast: throw Refusal(reason: "the address \(host) is a multicast address")
+    case .unspecified: throw Refusal(reason: "the address \(host) is the unspecified address")
     case .malformed: throw Refusal(reason: "\(host.quoted) is neither an address nor a name")
     }
     self.host = host

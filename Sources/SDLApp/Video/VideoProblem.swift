@@ -38,7 +38,7 @@ extension VideoProblem: CustomStringConvertible {
       let takes = offered.map(\.description).joined(separator: ", ")
       let sends = (allowed ?? VideoTransport.allCases).map(\.rawValue).joined(separator: ", ")
       return "There is no common format: the head unit takes \(takes), and the sink sends H264 over \(sends)"
-        + (allowed == nil ? "." : " as video-formats says.")
+        + (allowed == nil ? "." : " as set by video-formats.")
     case .noSupportedDisplay(let reason): return reason
     case .resizeForbidden(let size, let offered):
       return "The head unit resizes the picture from \(size) to \(offered), which resize-policy=error forbids."
@@ -53,7 +53,7 @@ extension VideoProblem: CustomStringConvertible {
     case .startRefused(let failure, _, .next(let sentence)): return "\(failure.sentence) \(sentence)"
     case .exhausted(let failure, let ladder, let isRaw):
       let attempts = ladder.attempts.map(\.description).joined(separator: "; ")
-      let text = "\(failure.sentence) Nothing is left to try of what it offers. Tried: \(attempts)."
+      let text = "\(failure.sentence) No other format or size is left to try. Tried: \(attempts)."
       guard ladder.isInputFixed else { return text }
       let untried = ladder.sizes.map(\.description).joined(separator: ", ")
       let advice = isRaw ? Self.scaleAdvice : "encode the stream in such a size"

@@ -17,8 +17,8 @@ public final class ConnectedDescriptor: Equatable, Sendable {
       switch self {
       case .notOpen: "is not open in this process"
       case .notASocket: "is no socket"
-      case .notAStream: "is a socket that keeps messages apart; a stream socket is needed"
-      case .listening: "listens for connections; one that accept() has returned is needed"
+      case .notAStream: "is a datagram or packet socket; a stream socket is needed"
+      case .listening: "is a listening socket; a connection that accept() has returned is needed"
       case .notConnected: "is a socket that is not connected"
       case .inUse: "is the connection of another app already"
       }

@@ -416,7 +416,7 @@ extension ConnectionLoop {
     case .connected(let socket):
       // It may be a host name, or the address of a network interface.
       guard session.configuration.acceptsLoopback || !socket.isPeerOnThisMachine else {
-        return loseSecondary("the address is that of the app's own machine")
+        return loseSecondary("the address belongs to the app's own machine")
       }
       writer.open(socket, as: .secondary)
       perform(session.secondaryConnected(attempt: attempt, now: clock.now))

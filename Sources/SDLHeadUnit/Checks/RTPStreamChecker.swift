@@ -80,9 +80,9 @@ extension RTPFault {
   var text: String {
     switch self {
     case .framing(let bytes):
-      "bytes that are no RTP packet with its length in front (\(Self.hex(bytes)) …), so "
-        + "that the rest of the stream can't be read"
-    case .packetStructure(let number): "RTP packet \(number) is too short for what its header announces"
+      "bytes that are not an RTP packet after its length (\(Self.hex(bytes)) …), so the rest "
+        + "of the stream can't be read"
+    case .packetStructure(let number): "RTP packet \(number) is shorter than its header announces"
     case .lostPackets(let expected, let got): "RTP packet \(got) where \(expected) was next"
     case .payloadType(let type):
       "RTP payload of NAL unit type \(type), which packetization mode 1 does not have"

@@ -107,12 +107,12 @@ extension Violation: CustomStringConvertible {
   /// One sentence for the developer of the app.
   public var description: String {
     switch self {
-    case .malformedBytes(let reason): "bytes that are no frame (\(reason))"
+    case .malformedBytes(let reason): "bytes that are not a frame (\(reason))"
     case .messageIDZero(let service): "message id 0 in a data frame of the \(service) service"
     case .tooManyMalformedFrames(let limit, let time): "more than \(limit) malformed frames within \(time.inSeconds)"
     case .tooManyFrames(let limit, let time): "more than \(limit) frames within \(time.inSeconds)"
     case .tooManyViolations(let limit, let time):
-      "more than \(limit) violations within \(time.inSeconds), of which no more are reported"
+      "more than \(limit) violations within \(time.inSeconds); no more are reported"
     case .headerVersion(let expected, let got): "frame of protocol version \(got) in a session of version \(expected)"
     case .sessionID(let expected, let got): "frame of session \(got), but the session is \(expected)"
     case .noSession(let service): "frame of the \(service) service before a session was started"
@@ -158,7 +158,7 @@ extension AudioStreamViolation: CustomStringConvertible {
   public var description: String {
     switch self {
     case .partialSample(let byteCount, let size):
-      "\(byteCount) bytes of sound, which are no whole samples of \(size) bytes"
+      "\(byteCount) bytes of sound, not a whole number of samples of \(size) bytes"
     case .fasterThanRealTime(let time): "sound that is sent faster than it is played, by \(time.inSeconds) so far"
     }
   }
@@ -180,7 +180,7 @@ extension VideoStreamViolation: CustomStringConvertible {
     case .bitrate(let bits, let limit, let time):
       "\(bits) bits within \(time.inSeconds), where at most \(limit) are allowed"
     case .rtp(let fault): fault.text
-    case .tooManyAccessUnits(let limit): "more than \(limit) access units in one message, of which the rest is left out"
+    case .tooManyAccessUnits(let limit): "more than \(limit) access units in one message; the rest is left out"
     }
   }
 }

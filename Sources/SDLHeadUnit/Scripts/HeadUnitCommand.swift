@@ -84,7 +84,7 @@ extension HeadUnitCommand {
   private static let descriptions: [(form: String, effect: String)] = [
     (
       "level full|limited|background|none [streamable|not-streamable]",
-      "gives the app this HMI level; full and limited are streamable unless said otherwise"
+      "gives the app this HMI level; full and limited are streamable by default"
     ),
     ("phone-call on|off", "no app may be heard; HMI level and video stay"),
     ("emergency on|off", "no app may be heard or stream video; the HMI level stays"),
@@ -108,18 +108,18 @@ extension HeadUnitCommand {
     ("distraction on|off [TEXT]", "sends OnDriverDistraction to all apps, with a text for their lock screens"),
     (
       "vehicle NAME VALUE",
-      "what the car measures, such as speed 50 (km/h) or prndl drive, for apps that ask for it (GetVehicleData) or "
+      "sends vehicle data, such as speed 50 (km/h) or prndl drive, for apps that ask for it (GetVehicleData) or "
         + "subscribe to it"
     ),
-    ("gps LATITUDE LONGITUDE [HEADING]", "where the car is, and where it goes, in degrees"),
-    ("policy-update URL", "asks the apps to fetch a new policy from there (OnSystemRequest)"),
+    ("gps LATITUDE LONGITUDE [HEADING]", "sends the car's position and heading, in degrees"),
+    ("policy-update URL", "asks the apps to fetch a new policy from this URL (OnSystemRequest)"),
     ("activate [APP]", "opens the app with this number, or the one that was on the screen last"),
     (
       "touch begin|move|end|cancel ID X Y [ID X Y ...]",
       "sends one OnTouchEvent; several positions of an ID are its path"
     ),
     ("touch tap X Y", "a finger for 50 ms"),
-    ("touch swipe X Y X Y [SECONDS]", "a finger that moves, in 0.3 s unless said otherwise"),
+    ("touch swipe X Y X Y [SECONDS]", "a finger that moves, in 0.3 s by default"),
     (
       "press BUTTON [short|long|down|up]",
       "presses a button of the car that the app has subscribed to, such as OK or NAV_ZOOM_IN; long holds it for 1.2 s"
@@ -132,7 +132,7 @@ extension HeadUnitCommand {
     ("end-video", "ends the app's video service"),
     ("end-audio", "ends the app's audio service"),
     ("cut", "closes the app's connection without a message"),
-    ("cut secondary", "closes the app's secondary transport without a message; its services there are over"),
+    ("cut secondary", "closes the app's secondary transport without a message; its services there end"),
     (
       "unregister REASON",
       "ends the app's registration, with an AppInterfaceUnregisteredReason such as protocol-violation"
@@ -141,11 +141,11 @@ extension HeadUnitCommand {
     ("refuse [videoCodec|videoProtocol|width|height ...]", "the same as answer start-video once nak"),
     ("silent on|off", "answers neither starts nor ends of video, to any app"),
     ("stall SECONDS", "neither reads nor writes for this time"),
-    ("refuse-connections on|off", "closes the port, and that for secondary transports"),
+    ("refuse-connections on|off", "closes the port, and the port for secondary transports"),
     ("answer start-session ack|nak|silence", "how the start of the RPC service is answered"),
     (
       "answer start-tls regular|silence|garbage|clear|expired|wrong-id|unknown-ca",
-      "the course of the TLS handshakes to come: none, bytes that are no TLS, an acknowledgement in clear after it, or "
+      "the outcome of further TLS handshakes: none, bytes that are not TLS, an acknowledgement in clear after it, or "
         + "a certificate that is refused; for a head unit that takes encrypted video and sound"
     ),
     (
@@ -178,22 +178,22 @@ extension HeadUnitCommand {
       "player on|off|SECONDS",
       "whether a player takes the video, or how long after each start; video until then is lost"
     ),
-    ("data-timeout SECONDS|off", "the pause after which video has to begin anew with a key frame"),
+    ("data-timeout SECONDS|off", "the pause after which video has to start again with a key frame"),
     (
       "delay secondary-transport SECONDS",
-      "how long after the start of a session, or a change, apps are told the address of the secondary transport; 0 is at "
+      "how long after the start of a session, or a change, apps get the address of the secondary transport; 0 is at "
         + "once"
     ),
     (
       "secondary-transport on [PORT]",
-      "offers sessions a secondary transport, which the head unit serves, at PORT if given; 0 is another that is free"
+      "offers sessions a secondary transport, which the head unit serves, at PORT if given; 0 takes another free port"
     ),
-    ("secondary-transport ADDRESS PORT", "offers one at an address that something else serves, or nothing"),
+    ("secondary-transport ADDRESS PORT", "offers one at an address that this head unit does not serve"),
     ("secondary-transport off", "withdraws it"),
     (
       "video-transports LIST",
-      "where new sessions may start video, in order of preference: 1 the primary transport, 2 the secondary one, such "
-        + "as 2,1; or none"
+      "transports over which new sessions may start video, in order of preference: 1 the primary transport, 2 the "
+        + "secondary one, such as 2,1; or none"
     ),
     ("audio-transports LIST", "the same for audio"),
     ("help", "lists the commands"),

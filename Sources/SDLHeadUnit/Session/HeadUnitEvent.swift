@@ -166,7 +166,7 @@ extension HeadUnitSession.Event {
     case .nameChanged(let name): "the app's name is \(name.quoted) now"
     case .iconSet(let name, let size): "the app's icon is \(name.quoted) now, \(size) bytes"
     case .systemRequestAnswered(let type, let size): "SystemRequest \(type.printable(limit: 100)), \(size) bytes"
-    case .interactionEnded(let function, let code): "\(function) is over: \(code.rawValue)"
+    case .interactionEnded(let function, let code): "\(function) has ended: \(code.rawValue)"
     case .touchSent(let event):
       "touch \(event.kind?.rawValue ?? "")"
         + event.fingers.map { finger in
@@ -187,12 +187,12 @@ extension HeadUnitSession.Event {
       "audio stopped: \(reason), \(statistics.samples) samples in \(statistics.messages) messages so far"
     case .secondaryTransportRegistered: "secondary transport registered"
     case .secondaryTransportRefused(let reason): "secondary transport refused: \(reason.rawValue)"
-    case .secondaryTransportLost: "secondary transport gone"
+    case .secondaryTransportLost: "secondary transport lost"
     case .appUnregistered(let reason): "unregistered: \(reason)"
     case .secured(let summary):
       "\(summary.protocolVersion), \(summary.cipher)"
         + (summary.peer.map { ", \($0.subject.printable(limit: 200))" } ?? "")
-    case .audioInClear: "encrypted sound was asked for, and is sent in clear"
+    case .audioInClear: "encrypted sound was requested, but is sent in clear"
     case .rpcProtected: "RPCs are encrypted from now on"
     case .handshakeFailed(let reason): "TLS handshake failed: \(reason.printable())"
     case .violation(let violation): "violation: \(violation)"
@@ -219,8 +219,8 @@ extension HeadUnitSession.StreamStopReason: CustomStringConvertible {
     case .hmiLevelNone: "the HMI level is NONE"
     case .streamingForbidden: "the app kept sending although its HMI status forbids it"
     case .otherAppStarted: "another app has started its video"
-    case .unregistered: "the registration or the session is over"
-    case .transportLost: "the connection is gone"
+    case .unregistered: "the registration or the session has ended"
+    case .transportLost: "the connection was lost"
     }
   }
 }
@@ -234,7 +234,7 @@ extension HeadUnitSession.UnregistrationReason: CustomStringConvertible {
     case .headUnit(let reason): "by the head unit, \(reason.rawValue)"
     case .heartbeatTimeout: "a heartbeat was not answered"
     case .malformedFrames: "too many malformed frames"
-    case .transportLost: "the connection is gone"
+    case .transportLost: "the connection was lost"
     }
   }
 }

@@ -238,7 +238,7 @@ struct SessionSecurity: Sendable {
   ) -> (SecurityErrorCode, String)? {
     switch context.behaviour.handshake {
     case .expired: (.certificateExpired, "The certificate has expired")
-    case .wrongID: (.certificateInvalid, "The certificate is that of another app")
+    case .wrongID: (.certificateInvalid, "The certificate belongs to another app")
     case .unknownAuthority: (.certificateInvalid, "The certificate is not signed by a known authority")
     case .regular, .silence, .garbage, .clear:
       Self.identityFault(of: summary, app, context).map { (.certificateInvalid, $0) }

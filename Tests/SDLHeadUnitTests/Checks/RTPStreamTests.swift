@@ -78,8 +78,8 @@ import Testing
     #expect(app.shown == [])
     #expect(
       app.violations.first?.description
-        == "bytes that are no RTP packet with its length in front (00 00 00 01 67 42 C0 15 DA 07 82 9B 01 10 00 00 …), "
-        + "so that the rest of the stream can't be read")
+        == "bytes that are not an RTP packet after its length (00 00 00 01 67 42 C0 15 DA 07 82 9B 01 10 00 00 …), so the "
+        + "rest of the stream can't be read")
   }
 
   /// Inside TCP no bytes get lost, so that nothing is searched for after a wrong length.
@@ -213,8 +213,7 @@ import Testing
     #expect(Set(texts).count == faults.count)
     #expect(
       texts[0]
-        == "bytes that are no RTP packet with its length in front (01 AB …), so that the rest of the stream can't be read"
-    )
+        == "bytes that are not an RTP packet after its length (01 AB …), so the rest of the stream can't be read")
     #expect(texts[2] == "RTP packet 3 where 1 was next")
     #expect(texts[9] == "access unit with RTP timestamp 8 after one with 9")
   }

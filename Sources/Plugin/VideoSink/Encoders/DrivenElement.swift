@@ -53,7 +53,7 @@ final class DrivenElement {
     do {
       thread = try EncoderThread()
     } catch {
-      throw .element("There is no thread for \(name): \(error)")
+      throw .element("The thread of \(name) could not be started: \(error)")
     }
     self.name = name
     self.output = output
@@ -101,7 +101,7 @@ final class DrivenElement {
   private func call(_ work: @escaping EncoderThread.Work) throws(EncoderError) -> Int32 {
     if let result = thread.call(work) { return result }
     throw .element(
-      "\(name) has not returned for \(EncoderThread.longestCall.components.seconds) s, and is left alone: "
+      "\(name) has not returned for \(EncoderThread.longestCall.components.seconds) s, and is abandoned: "
         + "set encoder to another element.")
   }
 
@@ -132,7 +132,7 @@ final class DrivenElement {
       gst_pad_push_event(parts.source.pointer, gst_event_new_segment(&segment))
       return 1
     }
-    guard isTaken != 0 else { throw .element("\(name) does not take \(text). \(output.failure ?? "")") }
+    guard isTaken != 0 else { throw .element("\(name) does not accept \(text). \(output.failure ?? "")") }
   }
 
   /// Pushes a picture.

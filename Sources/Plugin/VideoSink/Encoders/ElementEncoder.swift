@@ -125,7 +125,7 @@ extension ElementEncoder {
     as kind: PictureKind
   ) throws(EncoderError) -> Bool {
     guard held.count < Self.maximumHeld else {
-      throw .element("\(self.kind.name) gives nothing: \(held.count) pictures have gone in since it did last.")
+      throw .element("\(self.kind.name) has no output for the last \(held.count) pictures.")
     }
     // The copy shares the pixels. The memory goes back to its pool only when the element has released it.
     guard let copy = Buffer(owning: gst_buffer_copy(picture)) else { return false }

@@ -32,7 +32,7 @@ enum EncoderChoice: Equatable {
       guard factory.makesH264 else {
         throw .library(
           GST_LIBRARY_ERROR_SETTINGS,
-          "\(name) makes no H.264: set encoder to an element that does, such as openh264enc, or to auto.")
+          "\(name) does not encode H.264: set encoder to an element that does, such as openh264enc, or to auto.")
       }
       self = .element(.named(name))
     }
@@ -66,7 +66,7 @@ enum EncoderChoice: Equatable {
     else { return nil }
     return .stream(
       GST_STREAM_ERROR_FORMAT,
-      "The encoder \(element.name) does not take \(Caps.text(caps)): put videoconvertscale before sdlvideosink.")
+      "The encoder \(element.name) does not accept \(Caps.text(caps)): put videoconvertscale before sdlvideosink.")
   }
 
   /// Caps without raw video that the encoder does not take; without any raw video, if there is no encoder.

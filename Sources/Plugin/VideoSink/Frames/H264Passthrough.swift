@@ -242,7 +242,7 @@ extension H264Passthrough {
         .stream(
           GST_STREAM_ERROR_FORMAT,
           """
-          The H.264 stream has \(shown) frames per second, but \(limit) are wished for: all are sent, since H.264 \
+          The H.264 stream has \(shown) frames per second, but the limit is \(limit): all are sent, since H.264 \
           can't be thinned out. Encode it at the lower rate, or leave the encoding to sdlvideosink.
           """
         )))

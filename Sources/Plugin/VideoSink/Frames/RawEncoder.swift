@@ -123,7 +123,7 @@ final class RawEncoder {
       : "which its connection can hardly carry"
     path.sink.log(
       GST_LEVEL_WARNING,
-      "The head unit says that it takes \(implausible.announced) kbit/s, \(reason): it probably means bit/s.")
+      "The head unit announces \(implausible.announced) kbit/s, \(reason): it probably means bit/s.")
   }
 
   /// Puts a picture into the encoder; false when it can't be read.

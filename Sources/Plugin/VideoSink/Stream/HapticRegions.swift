@@ -53,8 +53,8 @@ final class HapticRegions: Sendable {
     .resource(
       GST_RESOURCE_ERROR_SETTINGS,
       """
-      \(subject) more than \(SendHapticData.maximumCount) touchable rectangles, which is all that a head unit takes: \
-      the rest is left out.
+      \(subject) more than the \(SendHapticData.maximumCount) touchable rectangles that a head unit accepts: the \
+      rest is left out.
       """
     )
   }

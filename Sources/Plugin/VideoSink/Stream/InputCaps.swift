@@ -90,8 +90,8 @@ extension InputCaps {
       return .stream(
         GST_STREAM_ERROR_FORMAT,
         """
-        \(info.width)×\(info.height) can't be encoded, sides must be even and between 16 and 8192, and the area at \
-        most that of H.264 level 6.2: put videoconvertscale before sdlvideosink.
+        \(info.width)×\(info.height) can't be encoded: sides must be even and between 16 and 8192, and the area \
+        within H.264 level 6.2. Put videoconvertscale before sdlvideosink.
         """
       )
     }
@@ -149,14 +149,14 @@ struct H264Caps {
       return .stream(
         GST_STREAM_ERROR_FORMAT,
         """
-        H.264 as avc needs codec_data in its caps: keep those of the demuxer or encoder, or have h264parse make a byte \
-        stream of it while they are there.
+        H.264 as avc needs codec_data in its caps: keep the caps of the demuxer or encoder, or let h264parse \
+        convert the stream to a byte stream where they are still there.
         """
       )
     case .malformed(let reason):
       return .stream(
         GST_STREAM_ERROR_FORMAT,
-        "The codec_data of the H.264 stream is damaged (\(reason)): mux the file again from what it was made of.")
+        "The codec_data of the H.264 stream is damaged (\(reason)): mux the file again from its source.")
     case .read(let configuration): return configuration.rejectionReason
     }
   }
@@ -230,7 +230,7 @@ extension NALUnitLengthError {
       GST_STREAM_ERROR_FORMAT,
       """
       The H.264 stream is damaged: \(announced) for a NAL unit where \(availableByteCount) are left. Mux the file \
-      again from what it was made of; if another element has changed the stream, its caps must say so (stream-format).
+      again from its source; if another element has changed the stream, its caps must say so (stream-format).
       """
     )
   }
