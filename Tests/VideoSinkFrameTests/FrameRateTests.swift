@@ -151,7 +151,9 @@ import Testing
     try pipeline.play()
     try pipeline.waitForEnd()
     let warnings = pipeline.drain().compactMap(\.warning).map(\.text)
-    #expect(warnings.count == 1 && warnings.first?.contains("60 frames per second, but 30") == true, "\(warnings)")
+    #expect(
+      warnings.count == 1 && warnings.first?.contains("60 frames per second, but the limit is 30") == true,
+      "\(warnings)")
   }
 
   @Test func slowEncodedInputHasNoWarning() throws {
