@@ -288,7 +288,7 @@ final class World {
     if scenario.offersSecondary
       || actions.contains(where: { action in ["transport", "update"].contains(where: action.contains) })
       // Refused eight times, sound is not asked for again.
-      || (actions + scenario.commands).contains(where: { $0.contains("once") || $0 == "answer start-audio nak" })
+      || (actions + scenario.commands).contains(where: { $0.contains("once") || $0.contains("start-audio nak") })
     {
       network.cut(.primary, gap: .zero)
     }
@@ -450,8 +450,8 @@ final class World {
     case .stream(.firstNALUnit), .stream(.pictureBeforeKeyFrame), .stream(.missingPictureParameterSet):
       return decoders[id]?.expectsComplaint ?? false
     case .endServiceNotAcknowledged, .heartbeatUnanswered, .videoWhileForbidden, .audioWhileForbidden,
-      .dataAfterEndService, .startWhileActive, .wrongTransport, .tooManyViolations, .stream(.frameRate),
-      .stream(.bitrate), .audio(.fasterThanRealTime):
+      .dataAfterEndService, .startWhileActive, .wrongTransport, .dataBeforeAcknowledgement,
+      .tooManyViolations, .stream(.frameRate), .stream(.bitrate), .audio(.fasterThanRealTime):
       return isDisturbed
     case .undecryptableFrame: return isDisturbed && encryptedRPCs.contains(id)
     // Both sides may end it at the same time.

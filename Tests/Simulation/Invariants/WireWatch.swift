@@ -8,6 +8,8 @@ struct WireWatch {
     var startedOn: SimulatedNetwork.Path?
     /// Where it is, from the acknowledgement on.
     var path: SimulatedNetwork.Path?
+    /// Where a start that was given up has been acknowledged since: nothing tells that from an answer to the next one.
+    var lateOn: SimulatedNetwork.Path?
     var isEncrypted = false
     var messageSize: UInt32?
   }
@@ -54,8 +56,9 @@ struct WireWatch {
     guard var service = services[type] else { return nil }
     defer { services[type] = service }
     switch frame.header.controlFrame {
-    case .startService: service = Service(startedOn: path)
-    case .endService, .endServiceACK: service = Service()
+    case .startService: service = Service(startedOn: path, path: service.lateOn == path ? path : nil)
+    // Those of another transport may be written later than the next start.
+    case .endService, .endServiceACK: if service.startedOn == path || service.path == path { service = Service() }
     case nil:
       guard service.path == path else { return (.grant, "\(type) on \(path) without a grant") }
       if service.isEncrypted != frame.header.isEncrypted, frame.header.frameType != .first {
@@ -68,7 +71,11 @@ struct WireWatch {
 
   private mutating func receive(_ frame: Frame, _ path: SimulatedNetwork.Path) {
     let type = frame.header.service
-    guard let service = services[type], service.startedOn == path else { return }
+    guard let service = services[type] else { return }
+    guard service.startedOn == path else {
+      if frame.header.controlFrame == .startServiceACK { services[type]?.lateOn = path }
+      return
+    }
     switch frame.header.controlFrame {
     case .startServiceACK: services[type] = Service(path: path, isEncrypted: frame.header.isEncrypted)
     case .startServiceNAK: services[type] = Service()
