@@ -53,6 +53,24 @@ import Testing
     }
   }
 
+  /// The first picture is there while the pipeline stays in PAUSED, and the film goes on from it.
+  @Test(arguments: ["qtdemux", "qtdemux ! h264parse"]) func pausedFromTheStart(_ demuxer: String) throws {
+    try FileManager.default.withTemporaryFolder { folder in
+      let player = try Player(folder, .inOrder, demuxer: demuxer, properties: "keep-alive-interval=200")
+      let pictures = try player.film.pictures()
+      try player.pipeline.reach(GST_STATE_PAUSED)
+      try player.headUnit.waitForFrames(3)
+      let isFirst = try player.shown(since: 0).allSatisfy { $0 == pictures[0] }
+      #expect(isFirst)
+      try player.pipeline.play()
+      try player.pipeline.waitForEnd()
+      let shown = try player.shown(since: 0)
+      #expect(Array(shown.suffix(pictures.count)) == pictures)
+      #expect(player.headUnit.record.violations == [])
+      #expect(try player.pipeline.sink.statistics.areFramesConserved)
+    }
+  }
+
   /// The picture that was sought is there before anything plays, and only what it takes to decode it was sent.
   @Test(arguments: Film.Encoding.allCases, ["qtdemux", "qtdemux ! h264parse", "matroskademux"])
   func whilePaused(_ encoding: Film.Encoding, _ demuxer: String) throws {

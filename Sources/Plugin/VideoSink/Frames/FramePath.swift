@@ -324,6 +324,7 @@ extension FramePath {
       if isRaw { needsKeyFrame = true }
       return
     }
+    needsKeyFrame = false
     lastSent = time
   }
 }

@@ -99,6 +99,24 @@ final class H264Passthrough {
     ).isKeyFrame
   }
 
+  /// Whether a decoder can begin with a frame whose parameter sets have not been read yet.
+  func canBegin(with buffer: UnsafeMutablePointer<GstBuffer>) -> Bool {
+    var map = GstMapInfo()
+    guard Self.mayBeKeyFrame(buffer), gst_buffer_map(buffer, &map, GST_MAP_READ) != 0 else { return false }
+    defer { gst_buffer_unmap(buffer, &map) }
+    let bytes = UnsafeRawBufferPointer(start: map.data, count: Int(map.size))
+    if case .lengths(let byteCount) = framing,
+      (try? NALUnitLengthError.check(bytes, lengthByteCount: byteCount)) == nil
+    {
+      return false
+    }
+    let unit = AccessUnitSummary(scanning: bytes, framing: framing)
+    guard unit.isKeyFrame else { return false }
+    guard let range = unit.sequenceParameterSet, unit.hasPictureParameterSet else { return knowsParameterSets }
+    let parameterSet = try? SequenceParameterSet(nalUnit: UnsafeRawBufferPointer(rebasing: bytes[range]))
+    return parameterSet?.rejectionReason == nil
+  }
+
   /// The outcome of a buffer.
   enum Filling {
     case filled

@@ -43,7 +43,8 @@ final class FrameRenderer: @unchecked Sendable {
   func preroll(with buffer: UnsafeMutablePointer<GstBuffer>, _ stream: VideoStream) -> GstFlowReturn {
     stream.withPath { path in
       stream.chooseForNewInput(path)
-      if path.isRaw, cgst_buffer_has_flag(buffer, GST_BUFFER_FLAG_GAP) == 0 { path.raw.preroll(buffer) }
+      guard cgst_buffer_has_flag(buffer, GST_BUFFER_FLAG_GAP) == 0 else { return }
+      if path.isRaw { path.raw.preroll(buffer) } else { path.h264.preroll(buffer) }
     }
     return stream.preroll()
   }
