@@ -108,6 +108,8 @@ final class CarWindowLoop {
     do throws(CarWindowError) {
       let bus = try AccessibilityBus(environmentOfScreen)
       accessibility = bus
+      // Qt looks for it there.
+      display.setText(display.atom("AT_SPI_BUS"), of: display.root, bus.address)
       items = ItemWatch(address: bus.address, size: display.size) { [state] areas in
         state.withLock { ($0.items, $0.isRefreshing) = (areas, true) }
         state.broadcast()
@@ -139,7 +141,7 @@ final class CarWindowLoop {
     }
     guard !command.isEmpty else { return }
     var environment = environmentOfScreen
-    if let accessibility { environment.merge(accessibility.variables) { $1 } }
+    if let accessibility { environment.merge(accessibility.variables(beside: environment)) { $1 } }
     environment.merge(configuration.environment) { $1 }
     tail = OutputTail()
     programBegan = MonotonicClock.now

@@ -27,6 +27,13 @@ import Testing
     #expect(headUnit.record.violations == [])
   }
 
+  /// Toolkits look for a session bus before they publish anything.
+  @Test func aProgramWithoutASessionBusGetsThisOne() throws {
+    let bus = try AccessibilityBus([:])
+    #expect(bus.variables(beside: [:])["DBUS_SESSION_BUS_ADDRESS"] == bus.address)
+    #expect(bus.variables(beside: ["DBUS_SESSION_BUS_ADDRESS": "unix:path=/a"])["DBUS_SESSION_BUS_ADDRESS"] == nil)
+  }
+
   private static func places(_ list: [HapticRectangle]) -> Set<[Double]> {
     Set(list.map { [$0.x, $0.y, $0.width, $0.height] })
   }

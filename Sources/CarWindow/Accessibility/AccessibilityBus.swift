@@ -40,8 +40,18 @@ final class AccessibilityBus {
     try waitForAddress()
   }
 
-  /// Makes a program publish its items there; the second one undoes a desktop's setting for GTK.
-  var variables: [String: String] { ["AT_SPI_BUS_ADDRESS": address, "NO_AT_BRIDGE": "0"] }
+  /// Makes a program publish its items there. NO_AT_BRIDGE undoes a desktop's setting for GTK; ACCESSIBILITY_ENABLED is
+  /// for Chromium; and without any session bus neither that nor Qt publishes anything.
+  ///
+  /// - Parameter environment: of the program, without these.
+  func variables(beside environment: [String: String]) -> [String: String] {
+    var variables = ["AT_SPI_BUS_ADDRESS": address, "NO_AT_BRIDGE": "0", "ACCESSIBILITY_ENABLED": "1"]
+    let usual = environment["XDG_RUNTIME_DIR"].map { "\($0)/bus" } ?? ""
+    if environment["DBUS_SESSION_BUS_ADDRESS"] == nil, access(usual, F_OK) != 0 {
+      variables["DBUS_SESSION_BUS_ADDRESS"] = address
+    }
+    return variables
+  }
 
   /// It prints its address when it can be connected to.
   private func waitForAddress() throws(CarWindowError) {
