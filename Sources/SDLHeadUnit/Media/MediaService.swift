@@ -44,6 +44,8 @@ struct MediaService<Checker: MediaChecker>: Sendable {
   /// Whether the last start got no answer. An app may then end a service that was never started.
   var isStartLost = false
   private var isMisplacedDataReported = false
+  /// EndServices of the head unit that the app has not acknowledged, or crossed with its own.
+  private var unacknowledgedEnds = 0
 
   private var type: ServiceType { Checker.service }
 
@@ -224,6 +226,7 @@ struct MediaService<Checker: MediaChecker>: Sendable {
     on transport: TransportRole, _ answer: HeadUnitBehaviour.ControlAnswer, isStarting: Bool = false,
     _ context: inout SessionContext
   ) -> Bool {
+    unacknowledgedEnds = 0
     if isClosed, !isStarting {
       if !isStartLost, !mayHaveCrossedTheEnd(at: context.now) { context.report(.endOfServiceNotRunning(type)) }
       context.refuse(.endServiceNAK, service: type, on: transport, reason: nil)
@@ -247,8 +250,10 @@ struct MediaService<Checker: MediaChecker>: Sendable {
   mutating func end(_ reason: HeadUnitSession.StreamStopReason, _ context: inout SessionContext) {
     guard isOpen else { return }
     context.send(.endService, service: type, on: transport)
+    unacknowledgedEnds = 1
     if type == .video, context.behaviour.endsVideoServiceTwice {
       context.send(.endService, service: type, on: transport)
+      unacknowledgedEnds = 2
     }
     state = .ending(since: context.now)
     context.timers.cancel(stopGrace)
@@ -257,9 +262,16 @@ struct MediaService<Checker: MediaChecker>: Sendable {
     context.report(checker.stop(reason))
   }
 
-  /// EndServiceACK. A second one, of an EndService that was sent twice, changes nothing.
+  /// EndServiceACK. A second one, of an EndService that was sent twice, changes nothing. Without an EndService the app has
+  /// ended the service in answer to one that had crossed its start; SDL Core removes the service then as well.
   mutating func endAcknowledged(_ context: inout SessionContext) {
-    if endingSince != nil { close(.endedByHeadUnit, &context) }
+    let isExpected = unacknowledgedEnds > 0
+    unacknowledgedEnds = max(unacknowledgedEnds - 1, 0)
+    switch state {
+    case .ending: close(.endedByHeadUnit, &context)
+    case .open where !isExpected: close(.endedByApp, &context)
+    case .open, .closed, .unanswered: break
+    }
   }
 
   private var endingSince: Duration? { if case .ending(let since) = state { since } else { nil } }

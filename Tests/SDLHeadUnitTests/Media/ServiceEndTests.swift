@@ -28,6 +28,15 @@ import Testing
     #expect(app.headers.first.map { $0.messageID > 1 } == true)
   }
 
+  /// The app has taken a late EndService for that of its next start: both sides agree again.
+  @Test func acknowledgementWithoutAnEnd() {
+    var app = TestApp.streaming()
+    app.send(.endServiceACK, .video)
+    #expect(app.events.last == .videoStopped(reason: .endedByApp) && app.violations == [])
+    app.startVideo(.standard)
+    #expect(app.controls == ["video startServiceACK"])
+  }
+
   @Test func cleanEnd() {
     var app = TestApp.streaming()
     app.send(.endService, .video)
