@@ -7,7 +7,7 @@ set -eu
 
 for program in navit maptool; do
   if ! command -v $program >/dev/null; then
-    echo "no $program: install the package $program"
+    echo "no $program: install the package $program" >&2
     # Test runners take this status for "skipped".
     exit 77
   fi

@@ -11,8 +11,7 @@ RIVER_BANKS = -600, -400
 BRIDGES = -1000, 0, 1000
 NAMES = ("Linden Maple Chestnut Willow Birch Elm Cherry Walnut Alder Rowan Hazel Cedar Poplar Laurel Aspen Beech "
          "Larch Quince Juniper Olive Medlar Spruce Sorrel Clover Fern Heather Ivy Jasmine Lavender Myrtle Sage Thyme "
-         "Orchid Poppy"
-         ).split()
+         "Orchid Poppy").split()
 
 
 class Town:

@@ -46,8 +46,8 @@ final class AccessibilityBus {
   /// - Parameter environment: of the program, without these.
   func variables(beside environment: [String: String]) -> [String: String] {
     var variables = ["AT_SPI_BUS_ADDRESS": address, "NO_AT_BRIDGE": "0", "ACCESSIBILITY_ENABLED": "1"]
-    let usual = environment["XDG_RUNTIME_DIR"].map { "\($0)/bus" } ?? ""
-    if environment["DBUS_SESSION_BUS_ADDRESS"] == nil, access(usual, F_OK) != 0 {
+    let userBus = environment["XDG_RUNTIME_DIR"].map { "\($0)/bus" } ?? ""
+    if environment["DBUS_SESSION_BUS_ADDRESS"] == nil, access(userBus, F_OK) != 0 {
       variables["DBUS_SESSION_BUS_ADDRESS"] = address
     }
     return variables

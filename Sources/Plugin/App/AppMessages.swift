@@ -191,7 +191,7 @@ extension ElementError {
   static func stalled(for time: Duration) -> ElementError {
     .resource(
       GST_RESOURCE_ERROR_WRITE,
-      "The head unit has not read anything for \(time.components.seconds) s: what is live is dropped, files wait. Is its software still running?"
+      "The head unit has not read anything for \(time.components.seconds) s: live video and sound are dropped, files wait. Is its software still running?"
     )
   }
 }

@@ -91,30 +91,33 @@ final class H264Passthrough {
   }
 
   func isKeyFrame(_ buffer: UnsafeMutablePointer<GstBuffer>) -> Bool {
-    var map = GstMapInfo()
-    guard Self.mayBeKeyFrame(buffer), gst_buffer_map(buffer, &map, GST_MAP_READ) != 0 else { return false }
-    defer { gst_buffer_unmap(buffer, &map) }
-    return AccessUnitSummary(
-      scanning: UnsafeRawBufferPointer(start: map.data, count: Int(map.size)), framing: framing
-    ).isKeyFrame
+    ifKeyFrame(buffer) { _, _ in true }
   }
 
-  /// Whether a decoder can begin with a frame whose parameter sets have not been read yet.
-  func canBegin(with buffer: UnsafeMutablePointer<GstBuffer>) -> Bool {
+  /// What `body` says of a key frame; false for another frame, and for one that can't be mapped.
+  private func ifKeyFrame(
+    _ buffer: UnsafeMutablePointer<GstBuffer>, _ body: (UnsafeRawBufferPointer, AccessUnitSummary) -> Bool
+  ) -> Bool {
     var map = GstMapInfo()
     guard Self.mayBeKeyFrame(buffer), gst_buffer_map(buffer, &map, GST_MAP_READ) != 0 else { return false }
     defer { gst_buffer_unmap(buffer, &map) }
     let bytes = UnsafeRawBufferPointer(start: map.data, count: Int(map.size))
-    if case .lengths(let byteCount) = framing,
-      (try? NALUnitLengthError.check(bytes, lengthByteCount: byteCount)) == nil
-    {
-      return false
-    }
     let unit = AccessUnitSummary(scanning: bytes, framing: framing)
-    guard unit.isKeyFrame else { return false }
-    guard let range = unit.sequenceParameterSet, unit.hasPictureParameterSet else { return knowsParameterSets }
-    let parameterSet = try? SequenceParameterSet(nalUnit: UnsafeRawBufferPointer(rebasing: bytes[range]))
-    return parameterSet?.rejectionReason == nil
+    return unit.isKeyFrame && body(bytes, unit)
+  }
+
+  /// Whether a decoder can begin with a frame whose parameter sets have not been read yet.
+  func canBegin(with buffer: UnsafeMutablePointer<GstBuffer>) -> Bool {
+    ifKeyFrame(buffer) { bytes, unit in
+      if case .lengths(let byteCount) = framing,
+        (try? NALUnitLengthError.check(bytes, lengthByteCount: byteCount)) == nil
+      {
+        return false
+      }
+      guard let range = unit.sequenceParameterSet, unit.hasPictureParameterSet else { return knowsParameterSets }
+      let parameterSet = try? SequenceParameterSet(nalUnit: UnsafeRawBufferPointer(rebasing: bytes[range]))
+      return parameterSet?.rejectionReason == nil
+    }
   }
 
   /// The outcome of a buffer.

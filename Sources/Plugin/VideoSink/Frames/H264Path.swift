@@ -17,27 +17,16 @@ final class H264Path: FormatPath {
   /// For a live stream: the frames that could not be sent yet, and count as queued.
   private var waiting = PictureGroup()
   /// For a stream that is not live: the key frame with which the pipeline stays in PAUSED.
-  private var prerolled: UnsafeMutablePointer<GstBuffer>?
+  private var prerolled: Buffer?
 
   init(_ path: FramePath) {
     self.path = path
     passthrough = H264Passthrough(path)
   }
 
-  deinit {
-    if let prerolled { gst_buffer_unref(prerolled) }
-  }
-
   /// The pipeline has paused before this frame.
   func preroll(_ buffer: UnsafeMutablePointer<GstBuffer>) {
-    forgetPrerolled()
-    guard !path.isUpstreamLive, passthrough.canBegin(with: buffer) else { return }
-    gst_buffer_ref(buffer)
-    prerolled = buffer
-  }
-
-  private func forgetPrerolled() {
-    if let buffer = prerolled.take() { gst_buffer_unref(buffer) }
+    prerolled = !path.isUpstreamLive && passthrough.canBegin(with: buffer) ? Buffer(retaining: buffer) : nil
   }
 
   func begin(_ buffer: UnsafeMutablePointer<GstBuffer>) throws(ElementError) -> Bool {
@@ -51,7 +40,7 @@ final class H264Path: FormatPath {
 
   /// Later frames depend on frames that were not sent.
   func forget() {
-    forgetPrerolled()
+    prerolled = nil
     sent.forget()
     dropWaiting(.notStreaming)
   }
@@ -64,8 +53,8 @@ final class H264Path: FormatPath {
     _ buffer: UnsafeMutablePointer<GstBuffer>, _ permission: VideoNegotiation.Permission, isDue: Bool
   ) -> FrameOutcome {
     // Sent again, it has to begin with parameter sets, by which decoders tell it from the first time.
-    if prerolled == buffer { path.needsKeyFrame = true }
-    forgetPrerolled()
+    if prerolled?.pointer == buffer { path.needsKeyFrame = true }
+    prerolled = nil
     if hasWaiting {
       guard wait(buffer, insteadOf: .latency) else { return .parametersKept }
       sendWaiting(permission)
@@ -122,7 +111,8 @@ final class H264Path: FormatPath {
   ) -> Bool {
     guard path.needsKeyFrame else { return passthrough.fillWithRepeat(payload) }
     // Without its key frame the stream can't be resumed, so after any interruption a key frame has to come.
-    guard let prerolled, case .filled = passthrough.fill(payload, from: prerolled, for: permission.grant) else {
+    guard let buffer = prerolled?.pointer, case .filled = passthrough.fill(payload, from: buffer, for: permission.grant)
+    else {
       return false
     }
     return true

@@ -129,12 +129,12 @@ final class RawPath: FormatPath {
   private func warnOfUnreadable(_ buffer: UnsafeMutablePointer<GstBuffer>) {
     guard !hasWarnedOfUnreadable else { return }
     hasWarnedOfUnreadable = true
+    let size = gst_buffer_get_size(buffer)
     path.announce(
       .warning(
         .stream(
           GST_STREAM_ERROR_FORMAT,
-          "A picture can't be read: its buffer has \(gst_buffer_get_size(buffer)) bytes, and \(info.size) are needed."))
-    )
+          "A picture can't be read: its buffer has \(size) bytes, and \(info.size) are needed.")))
   }
 
   /// Whether the frame at hand exceeds the rate of the head unit, or of the link.
@@ -373,40 +373,31 @@ extension RawPath {
 
 /// The last raw picture, sent or not. It is sent again when no other comes.
 final class LastPicture {
-  private var shown: UnsafeMutablePointer<GstBuffer>?
+  private var shown: Buffer?
   /// The next one, with which the base class has prerolled.
-  private var prerolled: UnsafeMutablePointer<GstBuffer>?
+  private var prerolled: Buffer?
   private var prerolledTime: UInt64 = 0
-
-  deinit {
-    forget()
-  }
 
   /// The pipeline has paused before a picture that is shown at `runningTime`; `GST_CLOCK_TIME_NONE` is at once.
   func preroll(_ picture: UnsafeMutablePointer<GstBuffer>, for runningTime: UInt64) {
-    gst_buffer_ref(picture)
-    if let prerolled { gst_buffer_unref(prerolled) }
-    prerolled = picture
+    prerolled = Buffer(retaining: picture)
     prerolledTime = runningTime
   }
 
   /// Its time has come.
   func show(_ picture: UnsafeMutablePointer<GstBuffer>) {
-    gst_buffer_ref(picture)
-    forget()
-    shown = picture
+    shown = Buffer(retaining: picture)
+    prerolled = nil
   }
 
   /// The picture to show at `runningTime`.
   func picture(at runningTime: UInt64) -> UnsafeMutablePointer<GstBuffer>? {
-    if let prerolled, prerolledTime == .max || prerolledTime <= runningTime { show(prerolled) }
-    return shown
+    if let picture = prerolled?.pointer, prerolledTime == .max || prerolledTime <= runningTime { show(picture) }
+    return shown?.pointer
   }
 
   /// The format changes, or the stream is over.
   func forget() {
-    if let shown { gst_buffer_unref(shown) }
-    if let prerolled { gst_buffer_unref(prerolled) }
     shown = nil
     prerolled = nil
   }
