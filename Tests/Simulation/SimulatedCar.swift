@@ -14,6 +14,8 @@ final class SimulatedCar: HeadUnitServerObserver, @unchecked Sendable {
   private let loop: HeadUnitLoop
   private let network: SimulatedNetwork
   private var hasOperations = true
+  /// As of the end of the last turn, as the real loop knows it while it waits.
+  private var deadline: Duration?
   private var busyUntil = Duration.zero
   /// What has happened since the last call of ``takeEvents()``.
   private var events: [HeadUnitServerEvent] = []
@@ -36,6 +38,7 @@ final class SimulatedCar: HeadUnitServerObserver, @unchecked Sendable {
     self.relay = relay
     relay.car = self
     _ = loop.takeTurn()
+    deadline = loop.nextDeadline
   }
 
   /// The server is made before its observer can be.
@@ -71,18 +74,18 @@ final class SimulatedCar: HeadUnitServerObserver, @unchecked Sendable {
 
   /// When it has something to do, whatever the network brings.
   var nextDeadline: Duration? {
-    loop.nextDeadline.map { max($0, busyUntil) } ?? (busyUntil > network.now ? busyUntil : nil)
+    deadline.map { max($0, busyUntil) } ?? (busyUntil > network.now ? busyUntil : nil)
   }
 
   func isReady() -> Bool {
     guard busyUntil <= network.now else { return false }
-    let isDue = loop.nextDeadline.map { $0 <= network.now } ?? false
+    let isDue = deadline.map { $0 <= network.now } ?? false
     return network.poll(&loop.descriptors) || isDue || hasOperations
   }
 
   /// Why it takes turns, for people.
   var readiness: String {
-    "car, deadline \(loop.nextDeadline.map { "\($0 - network.now)" } ?? "-"), events "
+    "car, deadline \(deadline.map { "\($0 - network.now)" } ?? "-"), events "
       + loop.descriptors.map { "\($0.events):\($0.revents)" }.joined(separator: " ")
   }
 
@@ -91,6 +94,7 @@ final class SimulatedCar: HeadUnitServerObserver, @unchecked Sendable {
     hasOperations = false
     loop.handleDescriptors()
     _ = loop.takeTurn()
+    deadline = loop.nextDeadline
   }
 
   /// Ends the server, and with it all sockets.

@@ -46,6 +46,8 @@ final class SimulatedApp: AppConnectionObserver, @unchecked Sendable {
   private let note: (Simulation.Note) -> Void
   private var random: SeededGenerator
   private var isWoken = true
+  /// As of the end of the last turn, as the real loop knows it while it waits.
+  private var deadline: Duration?
   private var busyUntil = Duration.zero
   /// When it has to be over, once it was told to stop.
   private(set) var endDeadline: Duration?
@@ -111,14 +113,11 @@ final class SimulatedApp: AppConnectionObserver, @unchecked Sendable {
     }
   }
 
-  var nextDeadline: Duration? {
-    let next = loopDeadline.earlier(video?.nextDeadline).earlier(sound?.nextDeadline)
-    return busyUntil > now ? next.map { max($0, busyUntil) } ?? busyUntil : next
-  }
+  var nextDeadline: Duration? { busyUntil > now ? deadline.map { max($0, busyUntil) } ?? busyUntil : deadline }
 
   func isReady() -> Bool {
     guard busyUntil <= now else { return false }
-    let isDue = nextDeadline.map { $0 <= now } ?? false
+    let isDue = deadline.map { $0 <= now } ?? false
     let isReadable =
       switch phase {
       case .running(let loop): network.poll(&loop.descriptors)
@@ -148,6 +147,7 @@ final class SimulatedApp: AppConnectionObserver, @unchecked Sendable {
     case .pausing(let time): if connection.stopCommand != nil { end(nil) } else if time <= now { beginAttempt() }
     case .ended: break
     }
+    deadline = loopDeadline.earlier(video?.nextDeadline).earlier(sound?.nextDeadline)
   }
 
   // MARK: From one attempt to connect to the next, as ``AppConnection`` makes them on its thread

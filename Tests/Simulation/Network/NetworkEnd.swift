@@ -19,7 +19,9 @@ final class NetworkEnd {
 
   private var connectedAt: Duration?
   private var isConnecting = false
+  /// What has landed stays at its beginning for a while: moving the rest for each chunk would be most of the work.
   private var flight: [Chunk] = []
+  private var landedCount = 0
   private var flightByteCount = 0
   private var received: [UInt8] = []
   private var readOffset = 0
@@ -140,14 +142,22 @@ final class NetworkEnd {
 
   var isClosedByPeer: Bool { isFinished || error != 0 }
 
+  private var isInFlight: Bool { landedCount < flight.count }
+
+  private func clearFlight() {
+    flight = []
+    landedCount = 0
+    flightByteCount = 0
+  }
+
   // MARK: Time
 
   private var hasArrivedConnection = false
 
   var nextArrival: Duration? {
     var times = [connectedAt, resetAt, backlog.first?.time].compactMap(\.self)
-    if let finishAt, flight.isEmpty { times.append(max(finishAt, stalledUntil)) }
-    if let first = flight.first { times.append(max(first.arrival, stalledUntil)) }
+    if let finishAt, !isInFlight { times.append(max(finishAt, stalledUntil)) }
+    if isInFlight { times.append(max(flight[landedCount].arrival, stalledUntil)) }
     if hasArrivedConnection { times.removeAll { $0 == backlog.first?.time } }
     return times.min()
   }
@@ -161,22 +171,24 @@ final class NetworkEnd {
     if let resetAt, resetAt <= now {
       self.resetAt = nil
       error = resetCode
-      flight = []
-      flightByteCount = 0
+      clearFlight()
     }
     guard stalledUntil <= now else { return }
-    var count = 0
-    while count < flight.count, flight[count].arrival <= now {
+    while isInFlight, flight[landedCount].arrival <= now {
       if readOffset > 1 << 16 {
         received.removeSubrange(..<readOffset)
         readOffset = 0
       }
-      received += flight[count].bytes
-      flightByteCount -= flight[count].bytes.count
-      count += 1
+      received += flight[landedCount].bytes
+      flightByteCount -= flight[landedCount].bytes.count
+      flight[landedCount].bytes = []
+      landedCount += 1
     }
-    if count > 0 { flight.removeFirst(count) }
-    if let finishAt, flight.isEmpty, finishAt <= now {
+    if landedCount > flight.count / 2 {
+      flight.removeFirst(landedCount)
+      landedCount = 0
+    }
+    if let finishAt, !isInFlight, finishAt <= now {
       isFinished = true
       self.finishAt = nil
     }
@@ -192,8 +204,7 @@ final class NetworkEnd {
     resetCode = code
     if losesBytes {
       self.losesBytes = true
-      flight = []
-      flightByteCount = 0
+      clearFlight()
     }
   }
 
