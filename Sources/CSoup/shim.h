@@ -49,17 +49,29 @@ typedef struct {
 #undef CSOUP_MEMBER
 
 #define CSOUP_LIBRARY "libsoup-3.0.so.0"
+#define CSOUP_GMODULE_LIBRARY "libgmodule-2.0.so.0"
+
+typedef void *(*CSoupModuleOpen) (const char *, unsigned);
+
+/* G_MODULE_BIND_LOCAL */
+static const unsigned CSOUP_BIND_LOCAL = 1 << 1;
 
 /* Fills `functions`; false when the library is missing, or lacks one of them, or when the process has loaded libsoup 2,
- * in which case libsoup 3 would abort it. It stays loaded. */
+ * in which case libsoup 3 would abort it. It stays loaded.
+ *
+ * GModule opens it: libsoup's constructor takes GModule's lock, which a thread that loads a GStreamer plugin holds when
+ * it waits for the dynamic linker's. */
 static inline _Bool
 csoup_load (CSoupFunctions *_Nonnull functions)
 {
+  void *gmodule = dlopen (CSOUP_GMODULE_LIBRARY, RTLD_NOW | RTLD_LOCAL);
+  CSoupModuleOpen module_open = gmodule ? (CSoupModuleOpen) dlsym (gmodule, "g_module_open") : NULL;
   void *library = NULL;
   _Bool is_complete;
 
-  if (!dlopen ("libsoup-2.4.so.1", RTLD_NOW | RTLD_NOLOAD))
-    library = dlopen (CSOUP_LIBRARY, RTLD_NOW | RTLD_LOCAL);
+  if (!dlopen ("libsoup-2.4.so.1", RTLD_NOW | RTLD_NOLOAD) && module_open
+      && module_open (CSOUP_LIBRARY, CSOUP_BIND_LOCAL))
+    library = dlopen (CSOUP_LIBRARY, RTLD_NOW | RTLD_NOLOAD);
   is_complete = library != NULL;
 
 #define CSOUP_LOOK_UP(result, name, arguments) \
