@@ -317,7 +317,9 @@ public struct HeadUnitSession: Sendable {
       }
     case .closeApp: registration.app?.close(&context)
     case .unregister(let reason): unregister(reason)
-    case .endSession: endAndCloseSession()
+    case .endSession:
+      endRegistration(.registrationRefused)
+      endAndCloseSession()
     case .close: context.close()
     case .unregisterByApp(let request):
       media.end(.unregistered, &context)
@@ -459,6 +461,8 @@ extension HeadUnitSession {
         media.start(
           frame, on: transport, isTransportAllowed: secondary.allows(service, on: transport), registration.app,
           registration.capability, &security, &context)
+      // As with video, SDL Core waits for an app.
+      case .hybrid where registration.app == nil: break
       case .control, .rpc, .hybrid:
         context.refuse(.startServiceNAK, service: service, reason: "This service is not supported")
       }
