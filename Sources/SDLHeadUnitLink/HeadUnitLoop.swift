@@ -167,7 +167,9 @@ extension HeadUnitLoop {
     var deadlines = [stalledUntil, acceptPausedUntil]
     if stalledUntil == nil {
       for connection in connections { descriptors.append(connection.pollDescriptor) }
-      deadlines += connections.map(\.nextDeadline) + [script.nextDeadline]
+      let awaited = connections.compactMap(\.nextDeadline).min()
+      let isStreaming = apps.contains { $0.session.isStreaming }
+      deadlines += [standstills.sleep(until: awaited, isStreaming: isStreaming, now: now), script.nextDeadline]
     }
     nextDeadline = deadlines.compactMap(\.self).min()
   }
@@ -175,8 +177,7 @@ extension HeadUnitLoop {
   /// Handles the result of poll(2) for ``descriptors``.
   func handleDescriptors() {
     let now = clock.now
-    let awaited = stalledUntil == nil ? connections.compactMap(\.nextDeadline).min() : nil
-    if let awaited, let start = standstills.start(ofMissing: awaited, now: now) {
+    if let start = standstills.wakeUp(now: now) {
       for connection in connections { connection.noteStandstill(since: start, now: now) }
     }
     if descriptors[0].revents != 0 {

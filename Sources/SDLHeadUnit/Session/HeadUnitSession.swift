@@ -44,6 +44,8 @@ public struct HeadUnitSession: Sendable {
   public var nextDeadline: Duration? { context.timers.next }
   /// Whether the RPC service runs, and with it the session.
   public var isStarted: Bool { context.rpcService != nil }
+  /// Whether video or sound may come.
+  public var isStreaming: Bool { media.isOpen(.video) || media.isOpen(.audio) }
   /// The memory that incomplete messages of the app take, in bytes.
   public var incompleteByteCount: Int { gate.incompleteByteCount }
   /// Nil while no app is registered.
