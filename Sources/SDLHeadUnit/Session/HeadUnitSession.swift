@@ -319,9 +319,7 @@ public struct HeadUnitSession: Sendable {
       }
     case .closeApp: registration.app?.close(&context)
     case .unregister(let reason): unregister(reason)
-    case .endSession:
-      endRegistration(.registrationRefused)
-      endAndCloseSession()
+    case .endSession: endAndCloseSession(.registrationRefused)
     case .close: context.close()
     case .unregisterByApp(let request):
       media.end(.unregistered, &context)
@@ -341,10 +339,7 @@ public struct HeadUnitSession: Sendable {
     case .transportEventUpdate: secondary.sendAddress(&context)
     case .videoStart, .videoData, .stopGrace, .audioStopGrace, .endServiceACK, .audioEndServiceACK:
       media.fire(purpose, registration.app, registration.capability, &context)
-    case .heartbeat:
-      guard heartbeat.isUnanswered(&context) else { return }
-      endRegistration(.heartbeatTimeout)
-      endAndCloseSession()
+    case .heartbeat: if heartbeat.isUnanswered(&context) { endAndCloseSession(.heartbeatTimeout) }
     case .handshake: security.handshakeDue(&context)
     case .incompleteMessage: gate.dropExpired(&context)
     }
@@ -401,7 +396,8 @@ extension HeadUnitSession {
     context.timers.cancelAll()
   }
 
-  private mutating func endAndCloseSession() {
+  private mutating func endAndCloseSession(_ reason: UnregistrationReason) {
+    endRegistration(reason)
     context.send(.endService, service: .rpc)
     endSession()
     context.close()
