@@ -131,8 +131,7 @@ public final class CarWindow: Sendable {
       try wakeUp.open()
       try thread.start { [self] in
         CarWindowLoop(configuration, state, wakeUp, report).run()
-        state.withLock { $0.isOver = true }
-        state.broadcast()
+        state.change { $0.isOver = true }
       }
     } catch {
       // Without a thread there is no end to wait for.
@@ -143,8 +142,7 @@ public final class CarWindow: Sendable {
 
   /// Ends the program and the server, and waits for that for a limited time.
   public func stop() {
-    state.withLock { $0.isStopping = true }
-    state.broadcast()
+    state.change { $0.isStopping = true }
     wakeUp.signal()
     if !thread.isCurrent,
       state.wait(until: MonotonicClock.now + Self.stopTimeout, for: { $0.isOver ? true : nil }) == true
@@ -155,8 +153,7 @@ public final class CarWindow: Sendable {
 
   /// Lets the current call of ``takePicture(notBefore:atLatest:)`` and all later ones return, until false is set.
   public func setInterrupted(_ isInterrupted: Bool) {
-    state.withLock { $0.isInterrupted = isInterrupted }
-    state.broadcast()
+    state.change { $0.isInterrupted = isInterrupted }
   }
 
   /// Gives a private screen another size.
@@ -180,14 +177,12 @@ public final class CarWindow: Sendable {
 
   /// The next picture is copied even if nothing changes.
   public func refresh() {
-    state.withLock { $0.isRefreshing = true }
-    state.broadcast()
+    state.change { $0.isRefreshing = true }
   }
 
   /// Whether changes need not be seen; then nothing waits for one.
   public func setHidden(_ isHidden: Bool) {
-    state.withLock { $0.isHidden = isHidden }
-    state.broadcast()
+    state.change { $0.isHidden = isHidden }
   }
 
   /// Waits for a change of the screen, and copies it.

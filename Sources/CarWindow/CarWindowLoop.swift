@@ -40,8 +40,7 @@ final class CarWindowLoop {
       }
       while !state.withLock({ $0.isStopping }) { try turn() }
     } catch {
-      state.withLock { $0.failure = error }
-      state.broadcast()
+      state.change { $0.failure = error }
     }
     close()
   }
@@ -98,8 +97,7 @@ final class CarWindowLoop {
     if configuration.readsItems, server != nil { watchItems() }
     report(.displayOpened(name))
     try start(configuration.command)
-    state.withLock { $0.isReady = true }
-    state.broadcast()
+    state.change { $0.isReady = true }
   }
 
   /// The window goes on without them.
@@ -111,8 +109,7 @@ final class CarWindowLoop {
       // Qt looks for it there.
       display.setText(display.atom("AT_SPI_BUS"), of: display.root, bus.address)
       items = ItemWatch(address: bus.address, size: display.size) { [state] areas in
-        state.withLock { ($0.items, $0.isRefreshing) = (areas, true) }
-        state.broadcast()
+        state.change { ($0.items, $0.isRefreshing) = (areas, true) }
       }
     } catch {
       report(.lacking(error))
@@ -201,8 +198,7 @@ final class CarWindowLoop {
   }
 
   private func screenChanged() {
-    state.withLock { $0.isDamaged = true }
-    state.broadcast()
+    state.change { $0.isDamaged = true }
     if let items, let size = display?.size { items.screenChanged(size) }
   }
 
@@ -215,10 +211,9 @@ final class CarWindowLoop {
     }
     guard let pixels = try capture.take() else { throw CarWindowError(.failed, "The X server has ended") }
     let size = display.size
-    state.withLock { state in
+    state.change { state in
       (state.picture, state.pixels, state.size) = (wanted, pixels, size)
     }
-    state.broadcast()
     // X has no event for pointer movements by other clients.
     if configuration.showsPointer, server == nil { screenChanged() }
   }
@@ -281,7 +276,6 @@ final class CarWindowLoop {
       throw CarWindowError(
         .setting, (["The command has ended \(text), and has shown nothing."] + tail.lines).joined(separator: "\n"))
     }
-    state.withLock { $0.hasEnded = true }
-    state.broadcast()
+    state.change { $0.hasEnded = true }
   }
 }

@@ -40,7 +40,6 @@ final class GuardedProcess {
   private(set) var reports: Int32 = -1
   private(set) var output: Int32 = -1
   private var control: Int32 = -1
-  private var partialReport: [UInt8] = []
 
   init(_ command: Command) throws(CarWindowError) {
     name = command.arguments.first ?? ""

@@ -30,10 +30,7 @@ extension Property {
     _ name: PropertyName, _ path: SettingsPath<String>, _ nick: StaticString, _ blurb: StaticString,
     _ access: PropertyAccess, changed: ChangeHandler? = nil
   ) -> Property {
-    Property(
-      name, path, nick, blurb, access, changed: changed,
-      specification: { g_param_spec_string($0.name, $0.nick, $0.blurb, $1, $0.flags) },
-      get: { g_value_set_string($0, $1) }, set: { $0.string ?? "" })
+    text(name, path, nick, blurb, access, parse: { $0 ?? "" }, text: { $0 }, changed: changed)
   }
 
   /// A text that may be NULL.
@@ -41,10 +38,7 @@ extension Property {
     _ name: PropertyName, _ path: SettingsPath<String?>, _ nick: StaticString, _ blurb: StaticString,
     _ access: PropertyAccess, changed: ChangeHandler? = nil
   ) -> Property {
-    Property(
-      name, path, nick, blurb, access, changed: changed,
-      specification: { g_param_spec_string($0.name, $0.nick, $0.blurb, $1, $0.flags) },
-      get: { g_value_set_string($0, $1) }, set: { $0.string })
+    text(name, path, nick, blurb, access, parse: { $0 }, text: { $0 }, changed: changed)
   }
 
   /// A text that can only be written, in NULL and READY, so that no tool can show it.

@@ -44,8 +44,7 @@ public enum HTTPClient {
     defer { soup.g_object_unref(UnsafeMutableRawPointer(cancellable)) }
     let isOver = try cancel(cancellable, after: time, soup)
     defer {
-      isOver.withLock { $0 = true }
-      isOver.broadcast()
+      isOver.change { $0 = true }
     }
     var error: UnsafeMutablePointer<CSoupError>?
     guard let stream = soup.soup_session_send(session, message, cancellable, &error) else {

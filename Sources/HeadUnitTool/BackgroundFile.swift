@@ -58,8 +58,7 @@ final class BackgroundFile: Sendable {
   /// Adds bytes at the end.
   /// - Parameter notice: written before them, with the number of additions that were left out.
   func append(_ bytes: [UInt8], notice: (Int) -> [UInt8] = { _ in [] }) -> Addition {
-    defer { state.broadcast() }
-    return state.withLock { state in
+    state.change { state in
       if let failure = state.failure { return .failed(failure) }
       guard state.waiting.count < maximumByteCount else {
         state.omittedCount += 1
@@ -76,8 +75,7 @@ final class BackgroundFile: Sendable {
   /// Replaces as many bytes at the beginning, once all waiting bytes are written. Without effect on a pipe, which has
   /// no beginning.
   func replaceBeginning(_ bytes: [UInt8]) {
-    state.withLock { $0.beginning = bytes }
-    state.broadcast()
+    state.change { $0.beginning = bytes }
   }
 
   /// Waits until everything is written, or nothing more is read.
@@ -112,10 +110,9 @@ final class BackgroundFile: Sendable {
     if let beginning = work?.beginning, failure == nil {
       _ = beginning.withUnsafeBytes { pwrite(descriptor, $0.baseAddress, $0.count, 0) }
     }
-    state.withLock { state in
+    state.change { state in
       state.isWriting = false
       state.failure = failure
     }
-    state.broadcast()
   }
 }

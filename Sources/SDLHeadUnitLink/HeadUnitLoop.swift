@@ -129,10 +129,7 @@ extension HeadUnitLoop {
     case .appRegistered where !answersInAdvance.isEmpty:
       let answers = answersInAdvance
       answersInAdvance = []
-      app.perform { session in
-        for answer in answers { session.answerNextVideoStart(answer) }
-        return []
-      }
+      app.prepare { session in for answer in answers { session.answerNextVideoStart(answer) } }
       note(event, of: app)
     case .videoData, .videoMissed:
       if script.reacts(to: .frame) {
@@ -167,7 +164,9 @@ extension HeadUnitLoop {
     var deadlines = [stalledUntil, acceptPausedUntil]
     if stalledUntil == nil {
       for connection in connections { descriptors.append(connection.pollDescriptor) }
-      deadlines += connections.map(\.nextDeadline) + [script.nextDeadline]
+      let awaited = connections.compactMap(\.nextDeadline).min()
+      let isStreaming = apps.contains { $0.session.isStreaming }
+      deadlines += [standstills.sleep(until: awaited, isStreaming: isStreaming, now: now), script.nextDeadline]
     }
     nextDeadline = deadlines.compactMap(\.self).min()
   }
@@ -175,8 +174,7 @@ extension HeadUnitLoop {
   /// Handles the result of poll(2) for ``descriptors``.
   func handleDescriptors() {
     let now = clock.now
-    let awaited = stalledUntil == nil ? connections.compactMap(\.nextDeadline).min() : nil
-    if let awaited, let start = standstills.start(ofMissing: awaited, now: now) {
+    if let start = standstills.wakeUp(now: now) {
       for connection in connections { connection.noteStandstill(since: start, now: now) }
     }
     if descriptors[0].revents != 0 {
@@ -291,10 +289,7 @@ extension HeadUnitLoop {
     app.perform { $0.setServedTransport(address, now: now) }
     app.connection.connect(app, now: now)
     let saved = savedApps.filter { $0.device == app.connection.device }.map(\.app)
-    app.perform { session in
-      session.setSavedApps(saved)
-      return []
-    }
+    app.prepare { $0.setSavedApps(saved) }
     for change in conditions.changes { app.perform { $0.apply(change, now: now) } }
   }
 
@@ -399,12 +394,7 @@ extension HeadUnitLoop {
       if apps.isEmpty, case .appOnScreen = recipient, answersInAdvance.count < Self.maximumAnswersInAdvance {
         answersInAdvance.append(answer)
       }
-      for app in apps {
-        app.perform { session in
-          session.answerNextVideoStart(answer)
-          return []
-        }
-      }
+      for app in apps { app.prepare { $0.answerNextVideoStart(answer) } }
     case .setCondition(let change):
       conditions.apply(change)
       for app in apps { app.perform { $0.apply(change, now: now) } }

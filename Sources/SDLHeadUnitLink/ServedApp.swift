@@ -41,6 +41,11 @@ final class ServedApp {
     loop.settleScreen()
   }
 
+  /// Tells the session what matters only later.
+  func prepare(_ change: (inout HeadUnitSession) -> Void) {
+    change(&session)
+  }
+
   func receive(_ item: FrameDecoder.Item, on transport: TransportRole = .primary, now: Duration) {
     tracer?.noteReceived(item)
     perform { $0.receive(item, on: transport, now: now) }

@@ -50,6 +50,13 @@ public final class Monitor<State: Sendable>: @unchecked Sendable {
     return body(&state, &other.state)
   }
 
+  /// Runs `body` with the lock held, and then makes every thread in ``wait(until:for:)`` look at the state.
+  @discardableResult
+  public func change<Result, Failure>(_ body: (inout State) throws(Failure) -> Result) throws(Failure) -> Result {
+    defer { broadcast() }
+    return try withLock(body)
+  }
+
   /// Makes every thread in ``wait(until:for:)`` look at the state again.
   public func broadcast() {
     pthread_cond_broadcast(condition)

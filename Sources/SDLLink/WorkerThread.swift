@@ -63,8 +63,7 @@ public final class WorkerThread: Sendable {
     }
     guard case .some(.some(let handle)) = mine else { return }
     pthread_join(handle, nil)
-    state.withLock { $0 = .joined }
-    state.broadcast()
+    state.change { $0 = .joined }
   }
 
   /// Runs `body` on a detached thread.

@@ -66,7 +66,7 @@ public struct RegisterAppInterface: RPCParameters {
     self.synonyms = synonyms
   }
 
-  /// Members that the specification calls mandatory become empty when missing; check with ``isComplete``.
+  /// Members that the specification calls mandatory become empty when missing.
   public init(json: JSONObject) {
     rpcVersion = RPCVersion(json: json["syncMsgVersion"]) ?? RPCVersion(0)
     appName = json["appName"]?.string ?? ""
@@ -77,18 +77,6 @@ public struct RegisterAppInterface: RPCParameters {
     appTypes = json.enumerations("appHMIType") ?? []
     spokenName = json["ttsName"]?.array?.first?.object?["text"]?.string
     synonyms = (json["vrSynonyms"]?.array ?? []).compactMap(\.string)
-  }
-
-  /// Whether all mandatory members are there and within their limits.
-  public var isComplete: Bool {
-    rpcVersion.major >= 1 && Self.isName(appName) && Self.isName(appID) && fullAppID.map(Self.isName) ?? true
-      && !language.isEmpty
-  }
-
-  /// Counts as SDL Core does: code points, so that it has at most 400 bytes. A visible character may have any number of
-  /// them.
-  private static func isName(_ text: String) -> Bool {
-    !text.isEmpty && text.unicodeScalars.prefix(101).count <= 100
   }
 
   public var json: JSONObject {

@@ -14,6 +14,9 @@ import Testing
     try harness.pipeline.play()
     harness.push(testSound(320))
     try harness.pipeline.waitForElementMessage("sdl-stream-started")
+    // On a busy machine the sound may come after the service.
+    #expect(
+      eventually { (try? harness.statistics).map { $0["samples-in"] == 320 && $0.areSamplesConserved } ?? false })
     try harness.setAudible(.notAudible)
     let suspended = try harness.pipeline.waitForElementMessage("sdl-stream-suspended")
     #expect(suspended["reason"] == "not-audible" && suspended["service"] == "audio")

@@ -96,7 +96,8 @@ extension LinkTests {
       let status = HMIStatus(level: .limited, videoStreamingState: .notStreamable)
       phone.server.control(.app(2)) { $0.setHMIStatus(status, now: $1) }
       #expect(eventually { phone.headUnit.statuses(of: 2).last?.level == .limited })
-      let buttons = JSONValue.array([.object(["softButtonID": .integer(7), "type": .string("TEXT")])])
+      let button: JSONObject = ["softButtonID": .integer(7), "type": .string("TEXT"), "text": .string("Yes")]
+      let buttons = JSONValue.array([.object(button)])
       phone.send(.alert, ["alertText1": .string("Text"), "softButtons": buttons], session: 2)
       let obscured = phone.headUnit.waitFor { event in
         if case .session(1, .systemContextSent(let status)) = event { status.systemContext } else { nil }

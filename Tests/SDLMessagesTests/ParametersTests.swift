@@ -14,25 +14,6 @@ import Testing
       """
     #expect(try request.json == json(text))
     #expect(try RegisterAppInterface(json: json(text)) == request)
-    #expect(request.isComplete)
-  }
-
-  @Test func incompleteRegistrations() {
-    let complete = RegisterAppInterface(
-      rpcVersion: RPCVersion(8), appName: "N", appID: "1", language: "EN-US", isMediaApplication: false, appTypes: [])
-    #expect(complete.isComplete)
-    for member in ["syncMsgVersion", "appName", "appID", "languageDesired"] {
-      var json = complete.json
-      json[member] = nil
-      #expect(!RegisterAppInterface(json: json).isComplete, "without \(member)")
-      json[member] = .array([])
-      #expect(!RegisterAppInterface(json: json).isComplete, "\(member) of another type")
-    }
-    var long = complete
-    long.appName = String(repeating: "é", count: 100)
-    #expect(long.isComplete)
-    long.appName += "x"
-    #expect(!long.isComplete)
   }
 
   @Test func registerAppInterfaceResponse() throws {

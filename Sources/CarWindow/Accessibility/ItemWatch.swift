@@ -40,8 +40,7 @@ final class ItemWatch: Sendable {
 
   /// Ends the thread, and waits for that.
   func stop() {
-    state.withLock { $0.isOver = true }
-    state.broadcast()
+    state.change { $0.isOver = true }
     items.cancel()
     thread.join()
   }

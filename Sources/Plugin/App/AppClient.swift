@@ -38,7 +38,7 @@ final class AppClient: Sendable {
   private let observer = Observer()
   /// Kept until the app's end, so that no other app takes it.
   private let number: Mutex<AppNumber?>
-  private let policyFetch = PolicyFetch()
+  private let reports: AppReports
   /// Why the app has no icon although one is set.
   let iconFault: ElementError?
   private let began: Duration
@@ -62,6 +62,7 @@ final class AppClient: Sendable {
     self.time = time
     began = time.now
     state = Monitor(AppClientState(AppMember(element)))
+    reports = AppReports(settings, state, time: time)
     self.number = Mutex(number)
     connection = AppConnection(configuration: configuration, observer: observer)
     observer.app.withLock { $0 = self }
@@ -76,8 +77,8 @@ final class AppClient: Sendable {
       guard let app = app.withLock({ $0 }) else { return }
       // A handler may stop and free the pipeline while it is called on this thread. The references keep the elements
       // until the handlers have returned.
-      app.receive(event)
-      if case .ended = event { app.noteConnectionEnd() }
+      app.reports.receive(event, of: app)
+      if case .ended = event { app.state.change { $0.connectionEnded() } }
     }
   }
 
@@ -86,7 +87,7 @@ final class AppClient: Sendable {
   /// Whether it can serve a stream: neither failed nor ended.
   var isUsable: Bool { state.withLock { $0.isUsable } }
 
-  var isOver: Bool { state.withLock { $0.isOver } }
+  var isOver: Bool { state.isOver }
 
   /// Begins to connect; the result is reported on the connection thread.
   ///
@@ -98,7 +99,7 @@ final class AppClient: Sendable {
     do {
       try connection.start()
     } catch {
-      noteConnectionEnd()
+      state.change { $0.connectionEnded() }
       throw .resource(GST_RESOURCE_ERROR_FAILED, "The connection's thread could not be started: \(error)")
     }
   }
@@ -107,16 +108,15 @@ final class AppClient: Sendable {
   func fail(_ error: ElementError, _ element: any AppElement) {
     let (isFirst, listeners) = state.withLock { ($0.fail(), $0.members) }
     guard isFirst else { return }
-    members.countApp { $0.lastError = error.text }
-    withStreams(of: listeners) { $0.appIsFailing() }
+    state.members.countApp { $0.lastError = error.text }
+    state.withStreams(of: listeners) { $0.appIsFailing() }
     // Before any frame fails, because upstream then posts an error of its own that does not explain the cause.
     element.postError(error)
-    state.withLock { $0.failureIsKnown() }
-    state.broadcast()
-    withStreams(of: listeners) { $0.appHasFailed() }
+    state.change { $0.failureIsKnown() }
+    state.withStreams(of: listeners) { $0.appHasFailed() }
     // The application may have stopped, and even started, the elements in answer to the message.
     guard !isOver else { return }
-    members.notify(.connectionState)
+    state.members.notify(.connectionState)
     // The connection is of no use any more.
     connection.stop(grace: Self.closeTimeout)
   }
@@ -138,9 +138,8 @@ final class AppClient: Sendable {
   ///   - time: has passed since the element began to stop, and is subtracted from the time for the end.
   private func end(_ member: AppMember, _ element: (any AppElement)?, after time: Duration) {
     stopLingering(member.id)
-    let (isFirst, wasConnected) = state.withLock { ($0.end(), $0.status.peer != nil) }
+    let (isFirst, wasConnected) = state.change { ($0.end(), $0.status.peer != nil) }
     guard isFirst else { return }
-    state.broadcast()
     let grace = max(Self.closeTimeout - time, Self.shortestClose)
     connection.stop(grace: grace)
     let joinDeadline = MonotonicClock.now + grace + Self.joinTimeout
@@ -158,15 +157,7 @@ final class AppClient: Sendable {
     if isInProgress { element.postProgress(GST_PROGRESS_TYPE_CANCELED, "Connecting was cancelled") }
     if last.lockScreen.status != .off { element.postLockScreen(LockScreen()) }
     if wasConnected { element.postDisconnected(reason: "closed by the app", retryAfter: nil) }
-    element.notify(.connectionState)
-    if last.level != .none { element.notify(.hmiLevel) }
-    if last.headUnit != nil { element.notify(.headUnit) }
-    if last.session.permissions != nil { element.notify(.permissions) }
-  }
-
-  private func noteConnectionEnd() {
-    state.withLock { $0.connectionEnded() }
-    state.broadcast()
+    for property in last.properties { element.notify(property) }
   }
 
   /// The element belongs to a pipeline by now: announces a registration or a level whose messages no application has
@@ -186,7 +177,7 @@ final class AppClient: Sendable {
 
   /// Posts the end of the present PROGRESS; at most one end for each START.
   func endProgress(_ type: GstProgressType, _ text: String) {
-    if state.withLock({ $0.endProgress() }) { members.withPoster { $0.postProgress(type, text) } }
+    if state.withLock({ $0.endProgress() }) { state.members.withPoster { $0.postProgress(type, text) } }
   }
 }
 
@@ -236,7 +227,7 @@ extension AppClient {
 
   /// The name of the element that streams `kind`; nil if none does.
   func elementName(of kind: StreamService) -> String? {
-    members.name(of: kind)
+    state.members.name(of: kind)
   }
 
   /// The element does not use the app any more. The last one ends the app, and releases it from elements that are in
@@ -258,13 +249,6 @@ extension AppClient {
     end(left, element, after: time)
     for other in others { other.element.withReference { $0.appHasLingered(self) } }
     return false
-  }
-
-  private var members: AppMembers { state.withLock { $0.members } }
-
-  /// Calls `body` with the streams of `listeners`, as long as there is an app.
-  private func withStreams(of listeners: AppMembers, _ body: (any AppStream) -> Void) {
-    listeners.withStreams { if !isOver { body($0) } }
   }
 }
 
@@ -301,14 +285,12 @@ extension AppClient {
 
   /// The element's pipeline flushes, or changes its state: its streaming threads must return.
   func interrupt(_ element: any AppElement) {
-    state.withLock { $0.members.change(ObjectIdentifier(element)) { $0.interruptions &+= 1 } }
-    state.broadcast()
+    state.change { $0.members.change(ObjectIdentifier(element)) { $0.interruptions &+= 1 } }
   }
 
   /// Between PAUSED→READY and READY→PAUSED no streaming thread waits: its element is about to stop.
   func setGoingDown(_ isGoingDown: Bool, _ element: any AppElement) {
-    state.withLock { $0.members.change(ObjectIdentifier(element)) { $0.isGoingDown = isGoingDown } }
-    state.broadcast()
+    state.change { $0.members.change(ObjectIdentifier(element)) { $0.isGoingDown = isGoingDown } }
   }
 }
 
@@ -335,200 +317,10 @@ extension AppClient {
 
   /// Ends an app that lingers: at once if `now` is nil, otherwise if it has waited long enough. On the connection
   /// thread.
-  private func endLinger(at now: Duration? = nil) {
+  func endLinger(at now: Duration? = nil) {
     let (isOver, end) = state.withLock { ($0.endLinger(at: now), $0.lingersUntil) }
     // The timer fired for an earlier time.
     if let end { connection.setTimer(at: end) }
-    if isOver { members.withElements { $0.appHasLingered(self) } }
-  }
-}
-
-// MARK: Reports of the connection, on its thread and without any lock held
-
-/// The app handles each event first, then the streams.
-extension AppClient {
-  private func receive(_ event: ConnectionEvent) {
-    let (listeners, isOver) = state.withLock { ($0.members, $0.isOver) }
-    guard !isOver else { return }
-    switch event {
-    case .attempting:
-      members.countApp { $0.attempts &+= 1 }
-      if state.withLock({ $0.beginAttempt(at: time.now) }) { members.notify(.connectionState) }
-    case .resolving(let name): progress(.resolving, "Resolving \(name)")
-    case .connecting(let address): progress(.connecting, "Connecting to \(address)")
-    case .waiting(let status): wait(status)
-    case .connected(let peer):
-      state.withLock { $0.status.peer = peer }
-      progress(.registering, "Connected to \(peer), starting a session")
-    case .session(let event):
-      receive(event)
-      withStreams(of: listeners) { $0.appReported(event) }
-    case .sessionChanged(let status, let events): sessionChanged(to: status, by: events)
-    case .stalled(let time):
-      warn(.stalled(for: time))
-    case .faultFound(let text):
-      // The built-in head unit checks the stream, so that faults are found before a car is there.
-      warn(.stream(GST_STREAM_ERROR_FORMAT, text))
-    case .lost(let failure, let pause):
-      connectionLost(failure, retryAfter: pause, listeners)
-      endLinger()
-    case .ended(let failure):
-      connectionEnded(failure, listeners)
-      endLinger()
-    case .timerFired:
-      withStreams(of: listeners) { $0.timerFired() }
-      endLinger(at: time.now)
-    }
-  }
-
-  private func sessionChanged(to status: AppSession.Status, by events: [AppSession.Event]) {
-    let (former, isLevelNew, listeners) = state.withLock { state in
-      let former = state.status.session
-      return (former, state.sessionChanged(to: status), state.members)
-    }
-    if status.video != former.video || status.headUnit != former.headUnit { state.broadcast() }
-    if let time = status.roundTrip, time != former.roundTrip { members.countApp { $0.roundTrip = time } }
-    if isLevelNew { members.notify(.hmiLevel) }
-    if status.permissions != former.permissions, !isOver { members.notify(.permissions) }
-    for event in events where !isOver { receive(event) }
-    withStreams(of: listeners) { $0.sessionChanged(to: status) }
-    for event in events { withStreams(of: listeners) { $0.appReported(event) } }
-  }
-
-  private func progress(_ newState: ConnectionState, _ text: String) {
-    enter(newState)
-    if !isOver { members.withPoster { $0.postProgress(GST_PROGRESS_TYPE_CONTINUE, text) } }
-  }
-
-  /// A car has to connect by itself; waiting for it is no error.
-  private func wait(_ status: TransportStatus) {
-    switch status {
-    case .waiting(let peer): progress(.waiting, "Waiting for \(peer)")
-    case .blocked(let failure):
-      let error = ElementError(failure)
-      progress(.waiting, error.text)
-      if !isOver { warn(error) }
-    }
-  }
-
-  private func enter(_ newState: ConnectionState) {
-    if state.withLock({ $0.enter(newState) }) { members.notify(.connectionState) }
-  }
-
-  private func receive(_ event: AppSession.Event) {
-    switch event {
-    case .touch: return
-    case .hmiStatus:
-      let isHeard = members.isHeard
-      state.withLock { if $0.unheard != .registration { $0.unheard = isHeard ? .nothing : .level } }
-    default: break
-    }
-    if case .applicationRPC(let message) = event {
-      post(message)
-    } else {
-      members.withPoster { $0.post(event) }
-    }
-    switch event {
-    case .registered(let headUnit): registered(headUnit)
-    case .hmiStatus(let status): changeLockScreen { $0.receive(status) }
-    case .driverDistraction(let distraction): changeLockScreen { $0.receive(distraction) }
-    case .videoCapability: members.notify(.headUnit)
-    case .videoStarted, .audioStarted:
-      enter(.streaming)
-      if settings.encryption != .none, !isOver { members.notify(.encryptionState) }
-    case .videoStopped(let reason), .audioStopped(let reason):
-      let session = status.session
-      let isStreaming = session.videoGrant != nil || session.audioGrant != nil
-      if !isStreaming, reason != .connectionLost, reason != .sessionEnded { enter(.ready) }
-    case .rpcProtected: members.notify(.encryptionState)
-    default: break  // A failure is handled with the end of the connection, which is reported next.
-    }
-  }
-
-  private func post(_ message: RPCMessage) {
-    let wanted = members.notifications
-    members.withPoster { element in
-      if message.function == .onSystemRequest {
-        policyFetch.take(OnSystemRequest(message), settings.policyUpdates, element, connection) { [weak self] in
-          self?.warn($0)
-        }
-      }
-      if message.type == .response || wanted.contains(message.function) { element.postRPC(message) }
-    }
-  }
-
-  private func warn(_ error: ElementError) {
-    members.withPoster { $0.warn(error) }
-  }
-
-  private func changeLockScreen(_ change: (inout LockScreen) -> Void) {
-    if let changed = state.withLock({ $0.changeLockScreen(change) }) {
-      members.withPoster { $0.postLockScreen(changed) }
-    }
-  }
-
-  private func registered(_ headUnit: HeadUnitInfo) {
-    let (peer, attemptBegan) = state.withLock { ($0.status.peer ?? "", $0.attemptBegan ?? began) }
-    let connectTime = time.now - attemptBegan
-    members.countApp { counters in
-      counters.connections &+= 1
-      counters.connectTime = connectTime
-    }
-    enter(.ready)
-    let isHeard = members.isHeard
-    state.withLock { $0.unheard = isHeard ? .nothing : .registration }
-    endProgress(GST_PROGRESS_TYPE_COMPLETE, "Registered with \(headUnit.name)")
-    guard !isOver else { return }
-    members.withPoster { $0.postConnected(headUnit, uri: settings.uri, peer: peer) }
-    if !isOver { members.notify(.headUnit) }
-  }
-
-  /// The connection will be made again; the pipeline stays as it is.
-  private func connectionLost(_ failure: ConnectionFailure, retryAfter pause: Duration, _ listeners: AppMembers) {
-    let hadStreamed = state.withLock { $0.hasStreamed }
-    let last = forgetConnection(.reconnecting, failure, listeners)
-    guard !isOver else { return }
-    let text = ElementError(failure, wasStreaming: hadStreamed).text
-    let retry = "Connecting again in \(pause.inSeconds) s."
-    endProgress(GST_PROGRESS_TYPE_ERROR, text)
-    // Once for each loss, not for each attempt.
-    if last.peer != nil, !isOver {
-      warn(.resource(GST_RESOURCE_ERROR_WRITE, "\(text) \(retry)"))
-      members.withPoster { $0.postDisconnected(reason: "\(failure)", retryAfter: pause) }
-    }
-    guard !isOver else { return }
-    state.withLock { $0.beginProgress() }
-    members.withPoster { $0.postProgress(GST_PROGRESS_TYPE_START, retry) }
-  }
-
-  private func connectionEnded(_ failure: ConnectionFailure?, _ listeners: AppMembers) {
-    if let failure {
-      let error = ElementError(failure, wasStreaming: state.withLock { $0.hasStreamed })
-      members.withPoster { failConnection(error, $0) }
-    }
-    guard !isOver else { return }
-    let hasFailed = state.withLock { $0.phase == .failing || $0.phase == .failed }
-    let last = forgetConnection(.idle, failure, listeners)
-    guard last.peer != nil, !isOver else { return }
-    // Without a failure, the element has ended the connection itself, perhaps after an error.
-    var reason = failure.map { "\($0)" }
-    if reason == nil, hasFailed { members.countApp { reason = $0.lastError } }
-    members.withPoster { $0.postDisconnected(reason: reason ?? "closed by the app", retryAfter: nil) }
-  }
-
-  /// Forgets the status of the connection.
-  ///
-  /// - Returns: the former status.
-  private func forgetConnection(
-    _ newState: ConnectionState, _ failure: ConnectionFailure?, _ listeners: AppMembers
-  ) -> AppStatus {
-    let last = state.withLock { $0.connectionLost() }
-    if let failure { members.countApp { $0.lastError = "\(failure)" } }
-    enter(newState)
-    changeLockScreen { $0 = LockScreen() }
-    if last.level != .none, !isOver { members.notify(.hmiLevel) }
-    if last.session.permissions != nil, !isOver { members.notify(.permissions) }
-    withStreams(of: listeners) { $0.sessionChanged(to: AppSession.Status()) }
-    return last
+    if isOver { state.members.withElements { $0.appHasLingered(self) } }
   }
 }

@@ -1,7 +1,7 @@
 import GStreamerKit
 import SDLApp
+import SDLLink
 
-/// The status of an app.
 struct AppStatus: Sendable {
   var connection = ConnectionState.idle
   /// Address of the head unit; nil without a connection.
@@ -14,6 +14,12 @@ struct AppStatus: Sendable {
 
   /// The property `hmi-level`.
   var level: HMILevel { session.hmi?.level ?? .none }
+
+  /// The properties of an element that differ from those without an app.
+  var properties: [PropertyName] {
+    [.connectionState] + (headUnit == nil ? [] : [.headUnit]) + (level == .none ? [] : [.hmiLevel])
+      + (session.permissions == nil ? [] : [.permissions])
+  }
 
   /// The head unit's audio format, assumed if it has announced none; nil while there is no head unit.
   var pcmFormat: PCMFormat? { headUnit.map { $0.announcedPCMFormat ?? PCMFormat() } }
@@ -94,13 +100,13 @@ struct AppClientState: Sendable {
   mutating func end() -> Bool {
     guard phase != .over else { return false }
     phase = .over
+    members.removeAll()
     return true
   }
 
   /// Its threads have ended. Returns the last status, and whether a PROGRESS message waits for its end.
   mutating func clear() -> (AppStatus, isInProgress: Bool) {
     defer {
-      members.removeAll()
       status = AppStatus()
       isInProgress = false
     }
@@ -150,7 +156,7 @@ struct AppClientState: Sendable {
   }
 
   mutating func beginProgress() {
-    isInProgress = true
+    isInProgress = !isOver
   }
 
   /// Ends the present PROGRESS; returns whether there was one.
@@ -200,5 +206,17 @@ extension AppClientState {
     lingersUntil = nil
     phase = max(phase, .ending)
     return true
+  }
+}
+
+extension Monitor<AppClientState> {
+  var isOver: Bool { withLock { $0.isOver } }
+
+  /// The present elements; none once the app is over.
+  var members: AppMembers { withLock { $0.members } }
+
+  /// Calls `body` with the streams of `listeners`, as long as there is an app.
+  func withStreams(of listeners: AppMembers, _ body: (any AppStream) -> Void) {
+    listeners.withStreams { if !isOver { body($0) } }
   }
 }

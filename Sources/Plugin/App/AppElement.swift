@@ -146,10 +146,7 @@ extension AppElement {
     }
     let status = app.status
     if status.headUnit != nil { countApp { $0.connections &+= 1 } }
-    notify(.connectionState)
-    if status.headUnit != nil { notify(.headUnit) }
-    if status.level != .none { notify(.hmiLevel) }
-    if status.session.permissions != nil { notify(.permissions) }
+    for property in status.properties { notify(property) }
   }
 
   private func announceHeadUnit(_ settings: AppSettings) {
@@ -193,11 +190,7 @@ extension AppElement {
     let goesOn = app.leave(ObjectIdentifier(self), self, after: runs.takeStreamEnd(now: time.now))
     let bytesSent = app.connection.statistics.sentByteCount
     runs.forget(app) { countApp { $0.formerBytesSent &+= bytesSent } }
-    guard goesOn else { return }
-    notify(.connectionState)
-    if status.level != .none { notify(.hmiLevel) }
-    if status.headUnit != nil { notify(.headUnit) }
-    if status.session.permissions != nil { notify(.permissions) }
+    if goesOn { for property in status.properties { notify(property) } }
   }
 }
 

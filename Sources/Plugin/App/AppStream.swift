@@ -111,8 +111,7 @@ extension AppStream {
     _ body: (inout Negotiation) throws(Failure) -> Result
   ) throws(Failure) -> Result {
     let now = time.now
-    defer { state.broadcast() }
-    return try state.withLock { negotiation throws(Failure) in
+    return try state.change { negotiation throws(Failure) in
       defer { apply(negotiation.takeOutputs(at: now)) }
       return try body(&negotiation)
     }

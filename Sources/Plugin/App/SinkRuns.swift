@@ -46,7 +46,6 @@ final class SinkRuns<Stream: AppStream>: Sendable {
     return state.withLock { $0.stream.take() }
   }
 
-  /// A stream has ended.
   func noteStreamEnd(at now: Duration, took time: Duration) {
     state.withLock { $0.streamEnd = (now, time) }
   }

@@ -200,7 +200,6 @@ extension AudioStream {
     sink.postAssumedFormat(PCMFormat())
   }
 
-  /// Posts one notification.
   func post(_ notification: AudioNotification) {
     switch notification {
     case .started(let grant, let reason):

@@ -55,7 +55,6 @@ final class SampleAccess: @unchecked Sendable {
   }
 
   private func give() {
-    shared.withLock { $0.owner = nil }
-    shared.broadcast()
+    shared.change { $0.owner = nil }
   }
 }

@@ -42,8 +42,7 @@ final class DeviceWatch: Sendable {
 
   /// The list is not changed any more after this.
   func stop() {
-    isOver.withLock { $0 = true }
-    isOver.broadcast()
+    isOver.change { $0 = true }
     thread.join()
   }
 

@@ -69,12 +69,10 @@ final class HeadUnit: Sendable {
       let script = try setup.script()
       let tls = try setup.tls()
       let server = try listen(setup, script: script, tls: tls, messageTrace: messageTrace)
-      state.withLock { $0.phase = .running }
-      state.broadcast()
+      state.change { $0.phase = .running }
       return server.address
     } catch {
-      state.withLock { $0.phase = .failed }
-      state.broadcast()
+      state.change { $0.phase = .failed }
       throw error
     }
   }

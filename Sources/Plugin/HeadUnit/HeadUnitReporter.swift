@@ -219,6 +219,7 @@ extension HeadUnitSession.UnregistrationReason {
     switch self {
     case .requestedByApp: "app"
     case .sessionEndedByApp: "session-ended"
+    case .registrationRefused: "registration-refused"
     case .headUnit(let reason): reason.rawValue.nick
     case .heartbeatTimeout: "heartbeat-timeout"
     case .malformedFrames: "malformed-frames"

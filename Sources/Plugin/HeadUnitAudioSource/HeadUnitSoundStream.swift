@@ -78,13 +78,11 @@ final class HeadUnitSoundStream: HeadUnitStream {
   }
 
   func finish() {
-    state.withLock { $0.isAtEnd = true }
-    state.broadcast()
+    state.change { $0.isAtEnd = true }
   }
 
   func setFlushing(_ isFlushing: Bool) {
-    state.withLock { $0.isFlushing = isFlushing }
-    state.broadcast()
+    state.change { $0.isFlushing = isFlushing }
   }
 
   /// Sound that comes while the pipeline is not playing is dropped.
@@ -93,11 +91,10 @@ final class HeadUnitSoundStream: HeadUnitStream {
   }
 
   func end() {
-    state.withLock { state in
+    state.change { state in
       state.isOver = true
       state.schedule.audio.discard()
     }
-    state.broadcast()
   }
 }
 

@@ -121,14 +121,13 @@ extension HeadUnitVideoStream {
   private func begin(
     _ parameters: VideoServiceParameters, by id: UInt8, _ apps: ServedApps, _ reporter: HeadUnitReporter
   ) {
-    let isLatencyNew = state.withLock { state in
+    let isLatencyNew = state.change { state in
       let usedRTP = state.video.usesRTP
       interruptInput(&state)
       state.video.begin(parameters, by: id, now: MonotonicClock.now)
       noteInput(&state, apps)
       return state.video.usesRTP != usedRTP
     }
-    state.broadcast()
     if isLatencyNew { reporter.latencyChanged() }
     guard let app = apps[id] else { return }
     if !parameters.isH264 {
@@ -144,12 +143,11 @@ extension HeadUnitVideoStream {
   private func end(
     _ reason: HeadUnitSession.StreamStopReason, of id: UInt8, _ apps: ServedApps, _ reporter: HeadUnitReporter
   ) {
-    let framesOut = state.withLock { state in
+    let framesOut = state.change { state in
       state.video.end(by: id, now: MonotonicClock.now)
       update(&state, apps)
       return state.video.counters.framesOut
     }
-    state.broadcast()
     if let app = apps[id] { reporter.streamStopped(app, .video, reason) { $0.set("frames-out", framesOut) } }
   }
 
@@ -175,16 +173,14 @@ extension HeadUnitVideoStream {
   }
 
   func finish() {
-    state.withLock { state in
+    state.change { state in
       state.video.flushPending(now: MonotonicClock.now)
       state.isAtEnd = true
     }
-    state.broadcast()
   }
 
   func setFlushing(_ isFlushing: Bool) {
-    state.withLock { $0.isFlushing = isFlushing }
-    state.broadcast()
+    state.change { $0.isFlushing = isFlushing }
   }
 
   func willEnd() {
@@ -407,32 +403,14 @@ extension ServedApps {
 extension WindowInput {
   /// Nil for input that a finger can't make: keys, scrolling, and a mouse's other buttons.
   fileprivate init?(_ event: UnsafeMutablePointer<GstEvent>) {
-    var id: guint = 0
-    var button: gint = 0
-    var x: gdouble = 0
-    var y: gdouble = 0
-    var pressure: gdouble = 0
-    switch gst_navigation_event_get_type(event) {
-    case GST_NAVIGATION_EVENT_MOUSE_BUTTON_PRESS:
-      guard gst_navigation_event_parse_mouse_button_event(event, &button, &x, &y) != 0, button == 1 else { return nil }
-      self = .press(x: x, y: y)
-    case GST_NAVIGATION_EVENT_MOUSE_BUTTON_RELEASE:
-      guard gst_navigation_event_parse_mouse_button_event(event, &button, &x, &y) != 0, button == 1 else { return nil }
-      self = .release(x: x, y: y)
-    case GST_NAVIGATION_EVENT_MOUSE_MOVE:
-      guard gst_navigation_event_parse_mouse_move_event(event, &x, &y) != 0 else { return nil }
-      self = .move(x: x, y: y)
-    case GST_NAVIGATION_EVENT_TOUCH_DOWN:
-      guard gst_navigation_event_parse_touch_event(event, &id, &x, &y, &pressure) != 0 else { return nil }
-      self = .down(UInt32(id), x: x, y: y)
-    case GST_NAVIGATION_EVENT_TOUCH_MOTION:
-      guard gst_navigation_event_parse_touch_event(event, &id, &x, &y, &pressure) != 0 else { return nil }
-      self = .motion(UInt32(id), x: x, y: y)
-    case GST_NAVIGATION_EVENT_TOUCH_UP:
-      guard gst_navigation_event_parse_touch_up_event(event, &id, &x, &y) != 0 else { return nil }
-      self = .up(UInt32(id), x: x, y: y)
-    case GST_NAVIGATION_EVENT_TOUCH_FRAME: self = .frame
-    case GST_NAVIGATION_EVENT_TOUCH_CANCEL: self = .cancel
+    switch PointerEvent(event) {
+    case .button(1, let isDown, let x, let y): self = isDown ? .press(x: x, y: y) : .release(x: x, y: y)
+    case .move(let x, let y): self = .move(x: x, y: y)
+    case .down(let id, let x, let y): self = .down(id, x: x, y: y)
+    case .motion(let id, let x, let y): self = .motion(id, x: x, y: y)
+    case .up(let id, let x, let y): self = .up(id, x: x, y: y)
+    case .frame: self = .frame
+    case .cancel: self = .cancel
     default: return nil
     }
   }

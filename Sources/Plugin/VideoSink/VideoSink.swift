@@ -2,7 +2,6 @@ import GStreamerKit
 import SDLApp
 import SDLLink
 import Synchronization
-import Synchronization
 import X264Encoder
 
 /// The implementation of one `sdlvideosink`: a GstBaseSink that encodes raw video, or takes H.264 as it is, and sends

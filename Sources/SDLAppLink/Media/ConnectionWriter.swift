@@ -152,8 +152,7 @@ extension ConnectionWriter {
 
   /// Changes whether payloads are accepted, and wakes waiting threads.
   func change(_ medium: Medium, _ body: (inout MediaSendState) -> Void) {
-    state.withLock { body(&$0[medium]) }
-    state.broadcast()
+    state.change { body(&$0[medium]) }
   }
 
   /// Asks `attempt` now, and after each change of a service's state, until it gives a result; nil at `deadline` (of
@@ -249,7 +248,7 @@ extension ConnectionWriter {
   }
 
   private func replaceGrants(_ changes: [GrantChange], _ body: (inout State) -> Void) {
-    let remainders = state.withLock { state in
+    let remainders = state.change { state in
       let remainders = changes.map { change in
         // A frame that was begun ends on its transport, wherever the next one goes.
         let role = state[change.medium].role
@@ -262,7 +261,6 @@ extension ConnectionWriter {
       body(&state)
       return remainders
     }
-    state.broadcast()
     for remainder in remainders { remainder.release() }
   }
 

@@ -24,7 +24,7 @@ struct AppInteractions: Sendable {
       interaction = try AppInteraction(request, menu: menu)
       interaction.warning = context.requestWarning
     } catch {
-      context.respond(to: request, success: false, error.code)
+      context.respond(to: request, success: false, error.code, info: error.info)
       return false
     }
     let layer = interaction.layer
@@ -137,8 +137,6 @@ struct AppInteraction: Sendable {
     }
   }
 
-  private static let maximumSetCount = 100
-
   let function: FunctionID
   let correlationID: Int32
   let layer: Layer
@@ -155,65 +153,48 @@ struct AppInteraction: Sendable {
   /// The warning in the response.
   var warning: String?
 
-  /// Checks a request.
+  /// Checks what ``RequestSchemas`` leaves open.
   /// - Throws: SDL Core's answer to an invalid request. A request of another kind is INVALID_DATA.
   init(_ request: RPCMessage, menu: AppMenu) throws(RequestRefusal) {
     let parameters = request.parameters
-    func integer(_ key: String, _ range: ClosedRange<Int>) throws(RequestRefusal) -> Int? {
-      guard let value = parameters[key] else { return nil }
-      guard let integer = value.integer, range.contains(integer) else { throw RequestRefusal(code: .invalidData) }
-      return integer
-    }
-    guard let layer = Layer(request.function), let times = Self.times(of: request.function) else {
+    guard let layer = Layer(request.function), let time = Self.time(of: request.function) else {
       throw RequestRefusal(code: .invalidData)
     }
     self.layer = layer
     function = request.function
     correlationID = request.correlationID
-    cancelID = try integer("cancelID", Int(Int32.min)...Int(Int32.max))
-    duration = .milliseconds(try integer(times.key, times.range) ?? times.standard)
+    cancelID = parameters["cancelID"]?.integer
+    duration = .milliseconds(parameters[time.key]?.integer ?? time.standard)
     softButtons = try SoftButton.list(in: request) ?? []
     var choices: Set<Int> = []
-    var isSpoken = false
-    var sliderPosition: Int?
     switch request.function {
     case .alert, .subtleAlert:
       let isEmpty = ["alertText1", "alertText2"].allSatisfy { parameters[$0]?.string == nil }
       if isEmpty, parameters["ttsChunks"]?.array?.isEmpty ?? true { throw RequestRefusal(code: .invalidData) }
     case .performInteraction:
-      choices = try Self.choices(parameters, menu: menu)
-      isSpoken = parameters["interactionMode"]?.string == "VR_ONLY"
+      let ids = (parameters["interactionChoiceSetIDList"]?.array ?? []).compactMap(\.integer)
+      // A keyboard needs no choices.
+      if ids.isEmpty, parameters["interactionLayout"]?.string != "KEYBOARD" { throw RequestRefusal(code: .invalidData) }
+      choices = try menu.choices(ofSets: ids)
     case .slider:
-      let ticks = try integer("numTicks", 2...26)
-      sliderPosition = try integer("position", 1...26)
-      guard let ticks, let sliderPosition, sliderPosition <= ticks else { throw RequestRefusal(code: .invalidData) }
+      let (ticks, position) = (parameters["numTicks"]?.integer, parameters["position"]?.integer)
+      guard let ticks, let position, position <= ticks else { throw RequestRefusal(code: .invalidData) }
     default: break
     }
     self.choices = choices
-    self.isSpoken = isSpoken
-    self.sliderPosition = sliderPosition
+    isSpoken = parameters["interactionMode"]?.string == "VR_ONLY"
+    sliderPosition = parameters["position"]?.integer
   }
 
   /// How long it is shown, in ms (MOBILE_API.xml).
-  private static func times(of function: FunctionID) -> (key: String, range: ClosedRange<Int>, standard: Int)? {
+  private static func time(of function: FunctionID) -> (key: String, standard: Int)? {
     switch function {
-    case .alert, .subtleAlert: ("duration", 3000...10_000, 5000)
-    case .performInteraction: ("timeout", 5000...100_000, 10_000)
-    case .scrollableMessage: ("timeout", 1000...65_535, 30_000)
-    case .slider: ("timeout", 1000...65_535, 10_000)
+    case .alert, .subtleAlert: ("duration", 5000)
+    case .performInteraction: ("timeout", 10_000)
+    case .scrollableMessage: ("timeout", 30_000)
+    case .slider: ("timeout", 10_000)
     default: nil
     }
-  }
-
-  private static func choices(_ parameters: JSONObject, menu: AppMenu) throws(RequestRefusal) -> Set<Int> {
-    let sets = parameters["interactionChoiceSetIDList"]?.array ?? []
-    let ids = sets.compactMap(\.integer)
-    guard let mode = parameters["interactionMode"]?.string, ["MANUAL_ONLY", "VR_ONLY", "BOTH"].contains(mode),
-      parameters["interactionChoiceSetIDList"]?.array != nil, ids.count == sets.count, ids.count <= maximumSetCount,
-      // A keyboard needs no choices.
-      !ids.isEmpty || parameters["interactionLayout"]?.string == "KEYBOARD"
-    else { throw RequestRefusal(code: .invalidData) }
-    return try menu.choices(ofSets: ids)
   }
 
   /// The system context of the app's own status.
@@ -247,43 +228,37 @@ struct SoftButton: Equatable, Sendable {
     case keepContext = "KEEP_CONTEXT"
   }
 
-  private static let ids = 0...65535
-  /// In Unicode scalars.
-  private static let longestText = 500
-
   let id: Int
   let text: String
   let action: Action
 
-  private init?(json: JSONValue) {
-    guard let json = json.object, let id = json["softButtonID"]?.integer, Self.ids.contains(id),
-      let text = json["text"].map(\.string) ?? "", text.unicodeScalars.count <= Self.longestText,
-      let action = json["systemAction"].map({ $0.string.flatMap(Action.init) }) ?? .close
-    else { return nil }
-    (self.id, self.text, self.action) = (id, text, action)
+  /// Checks what ``RequestSchemas`` leaves open.
+  /// - Throws: INVALID_DATA for a button without the text or the image that its type has.
+  private init(json: JSONObject) throws(RequestRefusal) {
+    id = json["softButtonID"]?.integer ?? 0
+    text = json["text"]?.string ?? ""
+    action = json["systemAction"]?.string.flatMap(Action.init) ?? .close
+    let type = json["type"]?.string ?? ""
+    // SDL Core accepts an empty text beside an image.
+    let hasText = type == "BOTH" ? json["text"] != nil : !text.isEmpty
+    if type != "IMAGE", !hasText { throw Self.refusal(id, type, without: "a text") }
+    if let image = json["image"]?.object?["value"] {
+      guard RPCSchema.text(1...65_535).contains(image) else { throw Self.refusal(id, type, without: "a valid image") }
+    } else if type != "TEXT" {
+      throw Self.refusal(id, type, without: "an image")
+    }
+  }
+
+  private static func refusal(_ id: Int, _ type: String, without part: String) -> RequestRefusal {
+    RequestRefusal(code: .invalidData, info: "Soft button \(id) of type \(type) is without \(part)")
   }
 
   /// The buttons in a request.
   /// - Returns: nil if the request has no buttons, so that those of a former request stay.
-  /// - Throws: INVALID_DATA for a button that can't be read, and for more than the RPC specification allows.
   static func list(in request: RPCMessage) throws(RequestRefusal) -> [SoftButton]? {
-    guard let value = request.parameters["softButtons"] else { return nil }
-    guard let entries = value.array, entries.count <= maximumCount(in: request.function) else {
-      throw RequestRefusal(code: .invalidData)
-    }
-    let buttons = entries.compactMap(SoftButton.init)
-    guard buttons.count == entries.count else { throw RequestRefusal(code: .invalidData) }
+    var buttons: [SoftButton] = []
+    guard let entries = request.parameters["softButtons"]?.array else { return nil }
+    for entry in entries { buttons.append(try SoftButton(json: entry.object ?? [:])) }
     return buttons
-  }
-
-  private static func maximumCount(in function: FunctionID) -> Int {
-    switch function {
-    case .alert: 4
-    case .subtleAlert: 2
-    case .show, .scrollableMessage: 8
-    case .showConstantTBT, .alertManeuver: 3
-    case .updateTurnList: 1
-    default: 0
-    }
   }
 }

@@ -201,7 +201,7 @@ struct AppTemplates: Sendable {
       if let buttons = try SoftButton.list(in: request) { softButtonsOfRequests[request.function] = buttons }
       context.respond(to: request, success: true, .success)
     } catch {
-      context.respond(to: request, success: false, error.code)
+      context.respond(to: request, success: false, error.code, info: error.info)
     }
   }
 

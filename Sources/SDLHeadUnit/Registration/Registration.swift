@@ -88,30 +88,40 @@ struct Registration: Sendable {
     context.report(.malformedRPC(message))
     guard case .parameters(let header) = message, header.type == .request else { return }
     let function = FunctionID(rawValue: header.functionID)
-    refuseInvalid(RPCMessage(type: .request, function: function, correlationID: header.correlationID), &context)
+    let request = RPCMessage(type: .request, function: function, correlationID: header.correlationID)
+    if !refusesID(of: request, &context) { refuseUnread(request, .invalidData, &context) }
   }
 
-  private func refuseInvalid(_ request: RPCMessage, _ context: inout SessionContext) {
-    if request.function == .registerAppInterface { return refuse(request, .invalidData, &context) }
-    context.respond(to: request, success: false, app == nil ? .applicationNotRegistered : .invalidData)
+  /// Refuses a request whose parameters don't matter.
+  private func refuseUnread(_ request: RPCMessage, _ code: ResultCode, _ context: inout SessionContext) {
+    if request.function == .registerAppInterface { return refuse(request, code, &context) }
+    context.respond(to: request, success: false, app == nil ? .applicationNotRegistered : code)
+  }
+
+  /// SDL Core checks the id before everything else.
+  private func refusesID(of request: RPCMessage, _ context: inout SessionContext) -> Bool {
+    if request.correlationID < 0 { refuseUnread(request, .invalidID, &context) }
+    return request.correlationID < 0
   }
 
   private mutating func answer(
     _ received: RPCMessage, headerVersion: UInt8, isRefused: Bool, _ context: inout SessionContext
   ) {
+    guard !refusesID(of: received, &context) else { return }
     // SDL Core unregisters apps that send too many requests.
     if app != nil, requests.exceeds(at: context.now) {
       context.report(.tooManyRequests(limit: requests.limit, within: requests.window))
       return context.demand(.unregister(.tooManyRequests))
     }
-    guard received.correlationID >= 0 else { return context.respond(to: received, success: false, .invalidID) }
     let isRegistration = received.function == .registerAppInterface
     if isRegistration, app == nil { context.rpcService?.settleVersion(headerVersion) }
     guard app != nil || isRegistration else {
       return context.respond(to: received, success: false, .applicationNotRegistered)
     }
     // The request as SDL Core understands it, with a warning that lists omitted values.
-    guard let (request, warning) = RequestSchemas.checked(received) else { return refuseInvalid(received, &context) }
+    guard let (request, warning) = RequestSchemas.checked(received) else {
+      return refuseUnread(received, .invalidData, &context)
+    }
     context.requestWarning = warning ?? app?.warning(of: request.parameters)
     defer { context.requestWarning = nil }
     if isRegistration { return register(request, &context) }
@@ -166,12 +176,13 @@ struct Registration: Sendable {
     }
   }
 
-  /// SDL Core ends the session after a failed registration, unless the reason is another registration.
+  /// SDL Core ends the session after a failed registration, even of an app that is registered, unless the reason is
+  /// another registration.
   private func refuse(_ request: RPCMessage, _ code: ResultCode, _ context: inout SessionContext) {
     context.respond(to: request, success: false, code)
     let identity = AppIdentity(RegisterAppInterface(json: request.parameters))
     context.report(.registrationRefused(name: identity.name, id: identity.id, code))
-    if app == nil, code != .applicationRegisteredAlready { context.demand(.endSession) }
+    if code != .applicationRegisteredAlready { context.demand(.endSession) }
   }
 
   /// The messages after a registration.
@@ -232,7 +243,6 @@ struct Registration: Sendable {
   /// A request of an app that is not registered yet.
   private func decide(_ request: RPCMessage, _ context: SessionContext) -> Decision {
     let parameters = RegisterAppInterface(json: request.parameters)
-    guard parameters.isComplete else { return .refused(.invalidData) }
     // Apps that run in the head unit's own browser are listed in its policies.
     if parameters.appTypes.contains(.webView) { return .refused(.disallowed) }
     let identity = AppIdentity(parameters, spokenNames: AppIdentity.spokenNames(in: request.parameters) ?? [])

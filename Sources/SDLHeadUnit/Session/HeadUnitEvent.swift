@@ -130,6 +130,8 @@ extension HeadUnitSession {
     case requestedByApp
     /// EndService(RPC) from the app.
     case sessionEndedByApp
+    /// A further RegisterAppInterface was invalid, which ends the session.
+    case registrationRefused
     /// The head unit sent OnAppInterfaceUnregistered.
     case headUnit(UnregisteredReason)
     /// A heartbeat stayed unanswered.
@@ -231,6 +233,7 @@ extension HeadUnitSession.UnregistrationReason: CustomStringConvertible {
     switch self {
     case .requestedByApp: "by the app"
     case .sessionEndedByApp: "the app has ended its session"
+    case .registrationRefused: "a further registration was invalid"
     case .headUnit(let reason): "by the head unit, \(reason.rawValue)"
     case .heartbeatTimeout: "a heartbeat was not answered"
     case .malformedFrames: "too many malformed frames"

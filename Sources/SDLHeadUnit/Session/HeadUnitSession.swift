@@ -44,6 +44,8 @@ public struct HeadUnitSession: Sendable {
   public var nextDeadline: Duration? { context.timers.next }
   /// Whether the RPC service runs, and with it the session.
   public var isStarted: Bool { context.rpcService != nil }
+  /// Whether video or sound may come.
+  public var isStreaming: Bool { media.isOpen(.video) || media.isOpen(.audio) }
   /// The memory that incomplete messages of the app take, in bytes.
   public var incompleteByteCount: Int { gate.incompleteByteCount }
   /// Nil while no app is registered.
@@ -317,7 +319,7 @@ public struct HeadUnitSession: Sendable {
       }
     case .closeApp: registration.app?.close(&context)
     case .unregister(let reason): unregister(reason)
-    case .endSession: endAndCloseSession()
+    case .endSession: endAndCloseSession(.registrationRefused)
     case .close: context.close()
     case .unregisterByApp(let request):
       media.end(.unregistered, &context)
@@ -337,10 +339,7 @@ public struct HeadUnitSession: Sendable {
     case .transportEventUpdate: secondary.sendAddress(&context)
     case .videoStart, .videoData, .stopGrace, .audioStopGrace, .endServiceACK, .audioEndServiceACK:
       media.fire(purpose, registration.app, registration.capability, &context)
-    case .heartbeat:
-      guard heartbeat.isUnanswered(&context) else { return }
-      endRegistration(.heartbeatTimeout)
-      endAndCloseSession()
+    case .heartbeat: if heartbeat.isUnanswered(&context) { endAndCloseSession(.heartbeatTimeout) }
     case .handshake: security.handshakeDue(&context)
     case .incompleteMessage: gate.dropExpired(&context)
     }
@@ -397,7 +396,8 @@ extension HeadUnitSession {
     context.timers.cancelAll()
   }
 
-  private mutating func endAndCloseSession() {
+  private mutating func endAndCloseSession(_ reason: UnregistrationReason) {
+    endRegistration(reason)
     context.send(.endService, service: .rpc)
     endSession()
     context.close()
@@ -459,6 +459,8 @@ extension HeadUnitSession {
         media.start(
           frame, on: transport, isTransportAllowed: secondary.allows(service, on: transport), registration.app,
           registration.capability, &security, &context)
+      // As with video, SDL Core waits for an app.
+      case .hybrid where registration.app == nil: break
       case .control, .rpc, .hybrid:
         context.refuse(.startServiceNAK, service: service, reason: "This service is not supported")
       }

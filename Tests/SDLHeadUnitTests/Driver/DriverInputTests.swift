@@ -19,8 +19,9 @@ import Testing
   }
 
   private func softButton(_ id: Int, _ action: String? = nil) -> JSONValue {
-    .object(
-      ["softButtonID": .integer(id), "type": .string("TEXT")]
+    let image: JSONObject = ["value": .string("0x11"), "imageType": .string("STATIC")]
+    return .object(
+      ["softButtonID": .integer(id), "type": .string("IMAGE"), "image": .object(image)]
         .merging(action.map { ["systemAction": .string($0)] } ?? [:]) { $1 })
   }
 

@@ -164,7 +164,9 @@ import Testing
       .alert,
       [
         "alertText1": .string("Text"),
-        "softButtons": .array([.object(["softButtonID": .integer(3), "type": .string("TEXT")])]),
+        "softButtons": .array([
+          .object(["softButtonID": .integer(3), "type": .string("TEXT"), "text": .string("Yes")])
+        ]),
       ])
     app.wait(.seconds(5))
     let events = app.events.filter {

@@ -25,6 +25,21 @@ import Testing
     app.levels.map { $0?.rawValue ?? "no level" }
   }
 
+  /// The results of a Show with one soft button each, which has these members.
+  private static func show(_ buttons: [String]) -> [String] {
+    var app = TestApp.active(preset)
+    return buttons.map { button in
+      let json = #"{"softButtons":[{"softButtonID":1,\#(button)}]}"#
+      let parameters = try? JSONObject(parsing: Array(json.utf8)[...])
+      let id = app.request(.show, parameters ?? [:])
+      return app.result(id)?.resultCode ?? "no answer"
+    }
+  }
+
+  private static func results(_ app: TestApp) -> [String] {
+    app.rpcs.filter { $0.type == .response }.map { "\($0.correlationID) \($0.parameters["resultCode"]?.string ?? "")" }
+  }
+
   private static let agreements = [
     Agreement(
       conversation: "a request between the frames of a picture",
@@ -104,6 +119,76 @@ import Testing
       var app = TestApp.secured(.require, change: { $0.behaviour.dropsToNoneAfterRefusal = true })
       app.send(.startService, .audio)
       return app.controls + Self.levels(app)
+    },
+    Agreement(
+      conversation: "soft buttons: TEXT with a text, without one, with an empty one, with a line break",
+      core: ["SUCCESS", "INVALID_DATA", "INVALID_DATA", "INVALID_DATA"]
+    ) {
+      Self.show([
+        #""type":"TEXT","text":"Go""#, #""type":"TEXT""#, #""type":"TEXT","text":"""#,
+        #""type":"TEXT","text":"a\\nb""#,
+      ])
+    },
+    Agreement(
+      conversation: "soft buttons: BOTH without an image, without a text, with an empty one, with an image of blanks",
+      core: ["INVALID_DATA", "INVALID_DATA", "SUCCESS", "INVALID_DATA"]
+    ) {
+      Self.show([
+        #""type":"BOTH","text":"Go""#, #""type":"BOTH","image":{"value":"0x11","imageType":"STATIC"}"#,
+        #""type":"BOTH","text":"","image":{"value":"0x11","imageType":"STATIC"}"#,
+        #""type":"BOTH","text":"Go","image":{"value":" ","imageType":"STATIC"}"#,
+      ])
+    },
+    Agreement(
+      conversation: "soft buttons: IMAGE with an image, without one; TEXT with an image of blanks",
+      core: ["SUCCESS", "INVALID_DATA", "INVALID_DATA"]
+    ) {
+      Self.show([
+        #""type":"IMAGE","image":{"value":"0x11","imageType":"STATIC"}"#, #""type":"IMAGE","text":"Go""#,
+        #""type":"TEXT","text":"Go","image":{"value":" ","imageType":"STATIC"}"#,
+      ])
+    },
+    Agreement(
+      conversation: "negative correlation ids: a request, one that can't be read, a registration",
+      core: ["-1 INVALID_ID", "-2 INVALID_ID", "-3 INVALID_ID", "rpc endService", "closed"]
+    ) {
+      var app = TestApp.active(Self.preset)
+      app.send(RPCMessage(type: .request, function: .listFiles, correlationID: -1))
+      app.send(RPCMessage(type: .request, function: .subscribeButton, correlationID: -2))
+      app.send(RPCMessage(type: .request, function: .registerAppInterface, correlationID: -3))
+      return Self.results(app) + app.controls + (app.isClosed ? ["closed"] : [])
+    },
+    Agreement(
+      conversation: "negative correlation ids before the registration: a request, a registration",
+      core: ["-1 APPLICATION_NOT_REGISTERED", "-2 INVALID_ID", "rpc endService", "closed"]
+    ) {
+      var app = TestApp(Self.preset)
+      app.startSession()
+      app.forget()
+      app.send(RPCMessage(type: .request, function: .listFiles, correlationID: -1))
+      app.send(RPCMessage(type: .request, function: .registerAppInterface, correlationID: -2))
+      return Self.results(app) + app.controls + (app.isClosed ? ["closed"] : [])
+    },
+    Agreement(
+      conversation: "a second registration, without a name", core: ["INVALID_DATA", "rpc endService", "closed"]
+    ) {
+      var app = TestApp.active(Self.preset)
+      let id = app.register { $0["appName"] = nil }
+      let isRegistered = app.session.identity != nil
+      return [app.result(id)?.resultCode ?? "no answer"] + app.controls + (isRegistered ? [] : ["closed"])
+    },
+    Agreement(
+      conversation: "the hybrid service, before the registration and after it", core: ["hybrid startServiceNAK"]
+    ) {
+      var app = TestApp(Self.preset)
+      app.startSession()
+      app.forget()
+      app.send(.startService, .hybrid)
+      let before = app.controls
+      app.register()
+      app.forget()
+      app.send(.startService, .hybrid)
+      return before + app.controls
     },
     Agreement(
       conversation: "requests that the policies do not allow: a malformed one, and an empty one",

@@ -66,6 +66,7 @@ import Testing
       .appUnregistered(reason: .headUnit(.tooManyRequests)), .appUnregistered(reason: .transportLost),
       .appUnregistered(reason: .requestedByApp), .appUnregistered(reason: .sessionEndedByApp),
       .appUnregistered(reason: .heartbeatTimeout), .appUnregistered(reason: .malformedFrames),
+      .appUnregistered(reason: .registrationRefused),
       .videoDataStopped(after: odd), .interactionShown(.alert, for: odd, [.softButton(1)]),
       .driverInputWithoutEffect(.button("OK\u{1B}"), .notSubscribed(to: "OK", subscribed: ["a\nb"])),
       .videoStarted(VideoServiceParameters(width: 1, height: 2, videoCodec: "x\n"), on: .secondary),

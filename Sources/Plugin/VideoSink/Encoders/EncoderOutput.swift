@@ -71,24 +71,21 @@ final class EncoderOutput: Sendable {
 
   fileprivate func receive(_ buffer: UnsafeMutablePointer<GstBuffer>) -> GstFlowReturn {
     let reference = Reference(buffer)
-    let isTaken = state.withLock { state in
+    let isTaken = state.change { state in
       guard state.buffers.count < Self.maximumCount else { return false }
       state.buffers.append(reference.pointer)
       return true
     }
-    state.broadcast()
     if !isTaken { gst_buffer_unref(buffer) }
     return isTaken ? GST_FLOW_OK : GST_FLOW_ERROR
   }
 
   fileprivate func end() {
-    state.withLock { $0.hasEnded = true }
-    state.broadcast()
+    state.change { $0.hasEnded = true }
   }
 
   private func fail(_ reason: String) {
-    state.withLock { $0.failure = $0.failure ?? reason }
-    state.broadcast()
+    state.change { $0.failure = $0.failure ?? reason }
   }
 
   private func receive(_ message: UnsafeMutablePointer<GstMessage>) {

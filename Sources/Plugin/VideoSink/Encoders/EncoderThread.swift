@@ -33,15 +33,13 @@ final class EncoderThread: Sendable {
     try WorkerThread.detach(name: "sdl-encoder") { [state] in
       while let work = state.wait(until: nil, for: { $0.next() }) ?? nil {
         let result = work()
-        state.withLock { $0.result = result }
-        state.broadcast()
+        state.change { $0.result = result }
       }
     }
   }
 
   deinit {
-    state.withLock { $0.isOver = true }
-    state.broadcast()
+    state.change { $0.isOver = true }
   }
 
   /// Whether a call has not returned in time; nothing is called any more.
@@ -72,7 +70,6 @@ final class EncoderThread: Sendable {
       _ = call(work)
       return
     }
-    state.withLock { $0.last = work }
-    state.broadcast()
+    state.change { $0.last = work }
   }
 }

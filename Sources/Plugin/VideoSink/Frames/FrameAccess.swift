@@ -61,9 +61,7 @@ final class FrameAccess: @unchecked Sendable {
   ) -> (FramePath, Result) {
     while true {
       let result = shared.withLock(and: negotiation) { shared, negotiation -> Result? in
-        guard shared.owner == nil else { return nil }
-        hold(&shared)
-        return opening(path, &shared.counters, &negotiation)
+        hold(&shared).map { opening(path, &shared.counters, &negotiation) }
       }
       if let result { return (path, result) }
       shared.wait(until: nil) { $0.owner == nil ? () : nil }
@@ -73,7 +71,7 @@ final class FrameAccess: @unchecked Sendable {
   /// Gives the path back after a frame, and counts the frame under the same lock.
   func give(counting outcome: FrameOutcome? = nil) -> FrameResults {
     let now = path.time.now
-    let results = shared.withLock { shared in
+    return shared.change { shared in
       switch outcome {
       case nil, .queued: break
       case .parametersKept: shared.counters.frameDropped(.noPicture)
@@ -83,28 +81,18 @@ final class FrameAccess: @unchecked Sendable {
       shared.owner = nil
       return path.given(&shared.counters, now: now)
     }
-    shared.broadcast()
-    return results
   }
 
   /// Waits for the path, and calls `body` with it.
   func withPath<Result>(_ body: (FramePath) -> Result) -> (Result, FrameResults) {
-    shared.wait(until: nil) { shared -> Void? in
-      guard shared.owner == nil else { return nil }
-      return hold(&shared)
-    }
+    shared.wait(until: nil) { hold(&$0) }
     let result = body(path)
     return (result, give())
   }
 
   /// Calls `body` with the path, or returns nil if another thread has it; for the connection thread.
   func withPathIfFree<Result>(_ body: (FramePath) -> Result) -> (Result, FrameResults)? {
-    let isFree = shared.withLock { shared in
-      guard shared.owner == nil else { return false }
-      hold(&shared)
-      return true
-    }
-    guard isFree else { return nil }
+    guard shared.withLock({ hold(&$0) }) != nil else { return nil }
     let result = body(path)
     return (result, give())
   }
@@ -118,17 +106,14 @@ final class FrameAccess: @unchecked Sendable {
     }
     guard isMine else { return body() }
     shared.broadcast()
-    defer {
-      shared.wait(until: nil) { shared -> Void? in
-        guard shared.owner == nil else { return nil }
-        return hold(&shared)
-      }
-    }
+    defer { shared.wait(until: nil) { hold(&$0) } }
     return body()
   }
 
-  private func hold(_ shared: inout FrameState) {
+  /// - Returns: nil if another thread has the path.
+  private func hold(_ shared: inout FrameState) -> Void? {
+    guard shared.owner == nil else { return nil }
     shared.owner = pthread_self()
-    path.taken(&shared)
+    return path.taken(&shared)
   }
 }

@@ -1,14 +1,14 @@
-import CarWindow
 import GStreamerKit
 
-/// A GstNavigation event that a program can get.
+/// A GstNavigation event that a program or a car can get.
 enum PointerEvent {
   case button(Int, isDown: Bool, x: Double, y: Double)
   case move(x: Double, y: Double)
   case scroll(x: Double, y: Double, right: Double, up: Double)
   case down(UInt32, x: Double, y: Double)
   case motion(UInt32, x: Double, y: Double)
-  case up(UInt32)
+  case up(UInt32, x: Double, y: Double)
+  case frame
   case cancel
   case key(String, isDown: Bool)
 
@@ -38,7 +38,8 @@ enum PointerEvent {
       self = .motion(UInt32(id), x: x, y: y)
     case GST_NAVIGATION_EVENT_TOUCH_UP:
       guard gst_navigation_event_parse_touch_up_event(event, &id, &x, &y) != 0 else { return nil }
-      self = .up(UInt32(id))
+      self = .up(UInt32(id), x: x, y: y)
+    case GST_NAVIGATION_EVENT_TOUCH_FRAME: self = .frame
     case GST_NAVIGATION_EVENT_TOUCH_CANCEL: self = .cancel
     case GST_NAVIGATION_EVENT_KEY_PRESS, GST_NAVIGATION_EVENT_KEY_RELEASE:
       var name: UnsafePointer<CChar>?
@@ -46,35 +47,5 @@ enum PointerEvent {
       self = .key(String(cString: name), isDown: type == GST_NAVIGATION_EVENT_KEY_PRESS)
     default: return nil
     }
-  }
-
-  /// The input for the program; nil for none.
-  ///
-  /// - Parameter onScreen: converts a position in the picture to one on the screen.
-  func inputs(
-    _ mode: CarWindowTouchMode, _ gestures: inout TouchGestures, _ onScreen: (Double, Double) -> (x: Double, y: Double)
-  ) -> [ScreenInput]? {
-    switch self {
-    case .button(let number, let isDown, let x, let y):
-      return [Self.moved(onScreen(x, y)), .button(number, isDown: isDown)]
-    case .move(let x, let y): return [Self.moved(onScreen(x, y))]
-    case .scroll(let x, let y, let right, let up):
-      let steps = [(up, 4, 5), (right, 7, 6)].filter { $0.0 != 0 }.map { $0.0 > 0 ? $0.1 : $0.2 }
-      return [Self.moved(onScreen(x, y))]
-        + steps.flatMap { [ScreenInput.button($0, isDown: true), .button($0, isDown: false)] }
-    case .down(let id, let x, let y):
-      let place = onScreen(x, y)
-      return gestures.down(id, x: place.x, y: place.y, turnsWheel: mode == .gestures)
-    case .motion(let id, let x, let y):
-      let place = onScreen(x, y)
-      return gestures.move(id, x: place.x, y: place.y)
-    case .up(let id): return gestures.up(id)
-    case .cancel: return gestures.cancel()
-    case .key(let name, let isDown): return [.key(name, isDown: isDown)]
-    }
-  }
-
-  private static func moved(_ place: (x: Double, y: Double)) -> ScreenInput {
-    .move(x: TouchGestures.pixel(place.x), y: TouchGestures.pixel(place.y))
   }
 }
