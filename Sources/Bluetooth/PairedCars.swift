@@ -12,25 +12,6 @@ public struct PairedCar: Hashable, Sendable {
     self.name = name
   }
 
-  /// Cars on the bus now, in the order of their names. Empty without BlueZ, or if it does not answer in time.
-  ///
-  /// BlueZ is not started for this.
-  ///
-  /// - Parameters:
-  ///   - busAddress: of the bus on which BlueZ is; nil for the system bus.
-  ///   - timeout: of the connection to the bus, and of the answer.
-  public static func list(busAddress: String? = nil, timeout: Duration = .milliseconds(500)) -> [PairedCar] {
-    let client = BusClient(address: busAddress, timeout: timeout)
-    guard let answer = client?.call("org.bluez", "/", "org.freedesktop.DBus.ObjectManager", "GetManagedObjects"),
-      let objects = answer[0]
-    else { return [] }
-    let cars = (0..<objects.count).compactMap { index -> PairedCar? in
-      guard let interfaces = objects[index]?[1] else { return nil }
-      return PairedCar(interfaces: interfaces)
-    }
-    return cars.sorted { ($0.name, $0.address.description) < ($1.name, $1.address.description) }
-  }
-
   /// Nil for a device that is not paired, or no car.
   init?(interfaces: borrowing Variant) {
     guard let device = interfaces["org.bluez.Device1"], device["Paired"]?.boolean == true,
@@ -50,4 +31,53 @@ public struct PairedCar: Hashable, Sendable {
   /// By the class of device (Bluetooth Assigned Numbers, 2.8): audio and video, as a hands-free device or a car's
   /// audio. Cars need not offer SmartDeviceLink's service: they look for it on phones.
   private static func isCar(_ deviceClass: UInt32) -> Bool { [0x0408, 0x0420].contains(deviceClass & 0x1FFC) }
+}
+
+/// The cars that are paired with this machine. BlueZ is asked again only after it has signalled a change.
+///
+/// `@unchecked Sendable`: one thread at a time uses it.
+public final class PairedCars: @unchecked Sendable {
+  private static let objectManager = "org.freedesktop.DBus.ObjectManager"
+
+  private let busAddress: String?
+  private let timeout: Duration
+  private lazy var bluez = BusService("org.bluez", busAddress: busAddress, timeout: timeout) { [unowned self] _, _ in
+    isCurrent = false
+  }
+  private var cars: [PairedCar] = []
+  private var isCurrent = false
+
+  /// - Parameters:
+  ///   - busAddress: of the bus on which BlueZ is; nil for the system bus.
+  ///   - timeout: of the connection to the bus, and of each answer.
+  public init(busAddress: String? = nil, timeout: Duration = .milliseconds(500)) {
+    self.busAddress = busAddress
+    self.timeout = timeout
+  }
+
+  /// The cars that are paired now, in the order of their names. Empty without BlueZ, which is not started for this; the
+  /// last ones if it does not answer in time.
+  public func list() -> [PairedCar] {
+    switch bluez.look() {
+    case .absent: cars = []
+    case .started:
+      bluez.subscribe(to: Self.objectManager)
+      bluez.subscribe(to: "org.freedesktop.DBus.Properties", argument: "org.bluez.Device1")
+      isCurrent = false
+    case .running: break
+    }
+    guard !isCurrent else { return cars }
+    // Before the call, during which they may change again.
+    isCurrent = true
+    guard let objects = bluez.call("/", Self.objectManager, "GetManagedObjects")?[0] else {
+      isCurrent = false
+      return cars
+    }
+    cars = (0..<objects.count).compactMap { index in
+      guard let interfaces = objects[index]?[1] else { return nil }
+      return PairedCar(interfaces: interfaces)
+    }
+    cars.sort { ($0.name, $0.address.description) < ($1.name, $1.address.description) }
+    return cars
+  }
 }

@@ -60,12 +60,14 @@ static const int CGIO_SIGNAL_MATCH_DATA = 1 << 4;
 
 #define CGIO_FUNCTIONS(FUNCTION) \
   FUNCTION (void, g_cancellable_cancel, (CGIOCancellable *)) \
+  FUNCTION (int, g_cancellable_is_cancelled, (CGIOCancellable *)) \
   FUNCTION (CGIOCancellable *, g_cancellable_new, (void)) \
   FUNCTION (char *, g_dbus_address_get_for_bus_sync, (int, CGIOCancellable *, CGIOError **)) \
   FUNCTION (void, g_dbus_connection_call, (CGIOConnection *, const char *, const char *, const char *, const char *, CGIOVariant *, const void *, int, int, CGIOCancellable *, CGIOReadyCallback, void *)) \
   FUNCTION (CGIOVariant *, g_dbus_connection_call_finish, (CGIOConnection *, CGIOAsyncResult *, CGIOError **)) \
   FUNCTION (void, g_dbus_connection_close, (CGIOConnection *, CGIOCancellable *, CGIOReadyCallback, void *)) \
   FUNCTION (int, g_dbus_connection_close_finish, (CGIOConnection *, CGIOAsyncResult *, CGIOError **)) \
+  FUNCTION (int, g_dbus_connection_is_closed, (CGIOConnection *)) \
   FUNCTION (void, g_dbus_connection_new_for_address, (const char *, int, void *, CGIOCancellable *, CGIOReadyCallback, void *)) \
   FUNCTION (CGIOConnection *, g_dbus_connection_new_for_address_finish, (CGIOAsyncResult *, CGIOError **)) \
   FUNCTION (unsigned, g_dbus_connection_register_object, (CGIOConnection *, const char *, CGIOInterfaceInfo *, const CGIOInterfaceVTable *, void *, CGIODestroyNotify, CGIOError **)) \

@@ -2,6 +2,8 @@
 struct Options {
   static let usage = """
     usage: sdl-car-window [options] [--] PROGRAM [ARGUMENT...]
+    Runs PROGRAM on a screen of its own, and shows that on the head unit of a car; touches and keys go to the program.
+
       --uri URI        head unit, such as sdl://192.0.2.7 (default: the built-in one)
       --app-name NAME  name in the head unit's list of apps (default: the program's)
       --mirror DISPLAY show an existing display, such as :0; the program may be left out
@@ -11,7 +13,8 @@ struct Options {
       --no-sound       leave the program's sound to this computer
       --preview        show the screen in a window here as well
       --record FILE    write picture and sound to FILE as well, as Matroska
-      --encryption X   none, authenticate, authenticate-and-encrypt: picture and sound by TLS (default none)
+      --encryption MODE
+                       none, authenticate, authenticate-and-encrypt: picture and sound by TLS (default none)
       --certificate FILE, --private-key FILE
                        the app's certificate and its key, in PEM, which encryption needs
       --ca-certificates FILE

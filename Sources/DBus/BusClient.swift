@@ -84,13 +84,21 @@ package final class BusClient: @unchecked Sendable {
     return answer.take()
   }
 
-  /// Signals of an interface of a service reach ``onSignal`` from now on.
-  package func subscribe(to interface: String, of service: String) {
+  /// False once the bus has gone, or ``cancel()`` was called.
+  package var isOpen: Bool {
+    guard let connection else { return false }
+    return gio.pointee.g_dbus_connection_is_closed(connection) == 0
+      && gio.pointee.g_cancellable_is_cancelled(cancellable) == 0
+  }
+
+  /// Signals of an interface of a service reach ``onSignal`` from now on: those whose first argument is `argument`, if
+  /// that is given.
+  package func subscribe(to interface: String, of service: String, argument: String? = nil) {
     guard let connection else { return }
     gio.pointee.g_main_context_push_thread_default(context)
     defer { gio.pointee.g_main_context_pop_thread_default(context) }
     _ = gio.pointee.g_dbus_connection_signal_subscribe(
-      connection, service, interface, nil, nil, nil, 0,
+      connection, service, interface, nil, nil, argument, 0,
       { _, _, _, _, name, arguments, data in
         guard let data, let arguments else { return }
         // The context runs only while the object that it belongs to waits.

@@ -42,9 +42,9 @@ public final class AnnouncedHeadUnits: @unchecked Sendable {
 
   private let busAddress: String?
   private let timeout: Duration
-  private var client: BusClient?
-  /// Avahi's name on the bus, which is another one once it has been started again.
-  private var owner: String?
+  private lazy var service = BusService(Self.avahi, busAddress: busAddress, timeout: timeout) {
+    [unowned self] name, arguments in receive(name, arguments)
+  }
   private var isComplete = false
   /// Announcements with their addresses; nil for an address that is not known yet.
   private var items: [Item: AnnouncedHeadUnit?] = [:]
@@ -59,25 +59,19 @@ public final class AnnouncedHeadUnits: @unchecked Sendable {
 
   /// The head units that are announced now, ordered by name. Empty without Avahi, which is not started for this.
   public func list() -> [AnnouncedHeadUnit] {
-    guard let client = client ?? connect() else { return [] }
-    guard
-      let owner = client.call(
-        "org.freedesktop.DBus", "/org/freedesktop/DBus", "org.freedesktop.DBus", "GetNameOwner", "('\(Self.avahi)',)")?[
-          0]?
-        .text
-    else {
-      // The bus itself may be gone.
-      forget()
+    switch service.look() {
+    case .absent:
+      items = [:]
       return []
+    case .started:
+      guard browse() else { return [] }
+    case .running: break
     }
-    if owner != self.owner {
-      guard browse(client, owner) else { return [] }
-    }
-    client.takeSignals { isComplete }
+    service.takeSignals { isComplete }
     isComplete = true
     let end = MonotonicClock.now + timeout * 2
     for item in items.filter({ $0.value == nil }).keys where MonotonicClock.now < end {
-      let headUnit = resolve(item, client)
+      let headUnit = resolve(item)
       // It may be gone by now.
       if items.keys.contains(item) { items.updateValue(headUnit, forKey: item) }
     }
@@ -93,29 +87,16 @@ public final class AnnouncedHeadUnits: @unchecked Sendable {
     return sorted.filter { names.insert($0.name).inserted }
   }
 
-  private func connect() -> BusClient? {
-    client = BusClient(address: busAddress, timeout: timeout)
-    return client
-  }
-
-  private func forget() {
-    (client, owner, isComplete, items) = (nil, nil, false, [:])
-  }
-
   /// Makes a new Avahi browse.
-  private func browse(_ client: BusClient, _ owner: String) -> Bool {
+  private func browse() -> Bool {
     (isComplete, items) = (false, [:])
-    client.onSignal = { [unowned self] name, arguments in receive(name, arguments) }
     // Before the browser is made, which signals at once.
-    client.subscribe(to: "\(Self.avahi).ServiceBrowser", of: owner)
-    guard
-      client.call(
-        owner, "/", "\(Self.avahi).Server", "ServiceBrowserNew", "(-1, -1, '\(Self.serviceType)', '', uint32 0)") != nil
-    else {
-      forget()
+    service.subscribe(to: "\(Self.avahi).ServiceBrowser")
+    let arguments = "(-1, -1, '\(Self.serviceType)', '', uint32 0)"
+    guard service.call("/", "\(Self.avahi).Server", "ServiceBrowserNew", arguments) != nil else {
+      service.forget()
       return false
     }
-    self.owner = owner
     return true
   }
 
@@ -131,14 +112,14 @@ public final class AnnouncedHeadUnits: @unchecked Sendable {
   }
 
   /// The address of an announcement; nil if nothing answers in time.
-  private func resolve(_ item: Item, _ client: BusClient) -> AnnouncedHeadUnit? {
+  private func resolve(_ item: Item) -> AnnouncedHeadUnit? {
     let arguments =
       "(\(item.interface), \(item.networkProtocol), \(BusClient.quoted(item.name)), '\(Self.serviceType)', "
       + "\(BusClient.quoted(item.domain)), \(item.networkProtocol), uint32 0)"
     // (iissssisqaayu)
-    guard let answer = client.call(Self.avahi, "/", "\(Self.avahi).Server", "ResolveService", arguments),
+    guard let answer = service.call("/", "\(Self.avahi).Server", "ResolveService", arguments),
       let address = answer[7]?.text, let port = answer[8]?.short, port > 0,
-      // Means nothing without the interface, which a URI can't name.
+      // Means nothing without the interface.
       !address.lowercased().hasPrefix("fe80:")
     else { return nil }
     return AnnouncedHeadUnit(name: item.name, address: address, port: port)

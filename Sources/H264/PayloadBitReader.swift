@@ -8,6 +8,8 @@ struct PayloadBitReader {
   private var current: UInt8 = 0
   /// The number of bits in `current`, from the lowest, that are not read yet.
   private var unreadBitCount = 0
+  /// How many bits have been read.
+  private(set) var position = 0
 
   /// Creates a reader without bytes; ``restart(payload:maximumByteCount:)`` gives it some.
   init() {}
@@ -25,6 +27,7 @@ struct PayloadBitReader {
     nextIndex = 0
     zeros = 0
     unreadBitCount = 0
+    position = 0
   }
 
   private mutating func readByte() throws(SequenceParameterSet.Malformed) {
@@ -43,6 +46,7 @@ struct PayloadBitReader {
   mutating func flag() throws(SequenceParameterSet.Malformed) -> Bool {
     if unreadBitCount == 0 { try readByte() }
     unreadBitCount -= 1
+    position += 1
     return current >> unreadBitCount & 1 == 1
   }
 

@@ -16,6 +16,8 @@ public struct FrameRate: Equatable, Sendable {
 
 /// Video usability information (VUI): how to display and buffer the decoded pictures (H.264, annex E).
 struct VideoUsability: Equatable, Sendable {
+  /// The place of video_signal_type_present_flag in the payload, in bits, if it is not set.
+  private(set) var absentSignalType: Int?
   private(set) var videoFullRange: Bool?
   private(set) var colourPrimaries: UInt8?
   private(set) var transferCharacteristics: UInt8?
@@ -25,6 +27,7 @@ struct VideoUsability: Equatable, Sendable {
 
   init(from reader: inout PayloadBitReader) throws(SequenceParameterSet.Malformed) {
     try Self.skipAspectRatioAndOverscan(&reader)
+    let signalType = reader.position
     if try reader.flag() {
       _ = try reader.bits(3)  // video_format
       videoFullRange = try reader.flag()
@@ -33,6 +36,8 @@ struct VideoUsability: Equatable, Sendable {
         transferCharacteristics = try reader.byte()
         matrixCoefficients = try reader.byte()
       }
+    } else {
+      absentSignalType = signalType
     }
     if try reader.flag() {
       _ = try reader.unsigned("chroma_sample_loc_type_top_field", in: 0...5)

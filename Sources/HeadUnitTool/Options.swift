@@ -8,6 +8,8 @@ import TLSEngine
 struct Options {
   static let usage = """
     usage: sdl-head-unit [options]
+    A head unit without a car: accepts apps that speak SmartDeviceLink, checks what they send, and prints what happens.
+
       --address HOST   listen on this address only (default 127.0.0.1; * for all)
       --port N         listen on this port (default 12345; 0 takes any free port)
       --announce       announce the head unit on the local network (DNS-SD), by Avahi
@@ -17,9 +19,10 @@ struct Options {
       --screen WxH     size of the screen, and the only size that video may have
       --make NAME      make of the car (default SDL); apps adapt to some, such as Ford
       --model NAME     model of the car (default Generic)
-      --encryption X   \(HeadUnitSecurity.allCases.map(\.rawValue).joined(separator: ", ")): handling of encrypted video and sound (default refuse)
+      --encryption MODE
+                       \(HeadUnitSecurity.allCases.map(\.rawValue).joined(separator: ", ")): handling of encrypted video and sound (default refuse)
       --tls-server     wait for the app to begin the TLS handshake; needs a certificate
-      --dtls           begin it with DTLS, as SDL Core's own configuration does
+      --dtls           begin the handshake with DTLS instead, as SDL Core's own configuration does
       --rpc-encryption apps have to encrypt RPCs as well
       --certificate FILE, --private-key FILE
                        the head unit's certificate and its key, in PEM, for apps that ask for one

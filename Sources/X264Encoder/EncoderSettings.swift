@@ -19,6 +19,12 @@ public struct FrameRate: Equatable, Sendable {
 
   /// The rate as a floating-point number, if it is valid.
   public var value: Double { Double(numerator) / Double(denominator) }
+
+  /// The rate by which x264 shares out the bits: not so low that a picture's share exceeds the decoder's buffer.
+  var sharing: FrameRate {
+    let lowest = FrameRate(numerator: 1000, denominator: EncoderSettings.vbvMilliseconds)
+    return value < lowest.value ? lowest : self
+  }
 }
 
 /// The rates of an encoder, which can change while it is open.
@@ -193,7 +199,8 @@ extension EncoderSettings {
   ///
   /// `vbvMilliseconds` of the stream or the size in `rates`, but never less than one frame, which is what x264 needs.
   func vbvBufferSize(_ rates: EncoderRates) -> Int32 {
-    let oneFrame = (rates.bitrate * frameRate.denominator + frameRate.numerator - 1) / frameRate.numerator
+    let rate = frameRate.sharing
+    let oneFrame = (rates.bitrate * rate.denominator + rate.numerator - 1) / rate.numerator
     let size = min(rates.bitrate * Self.vbvMilliseconds / 1000, rates.bufferSize ?? .max)
     return Int32(clamping: min(max(size, oneFrame, 1), Self.bitrateRange.upperBound))
   }

@@ -19,7 +19,7 @@ import Testing
     let bluez = try BlueZStandIn()
     try bluez.command("pair", car)
     try bluez.command("describe", car, properties)
-    let cars = PairedCar.list(busAddress: bluez.bus.address, timeout: testTimeout)
+    let cars = PairedCars(busAddress: bluez.bus.address, timeout: testTimeout).list()
     #expect(cars == (isListed ? [PairedCar(address: try address(car), name: car)] : []), "\(what)")
   }
 
@@ -29,17 +29,58 @@ import Testing
       try bluez.command("pair", address)
       try bluez.command("describe", address, "{'Paired': <true>, 'Class': <uint32 0x420>, 'Alias': <'\(name)'>}")
     }
-    let cars = PairedCar.list(busAddress: bluez.bus.address, timeout: testTimeout)
+    let cars = PairedCars(busAddress: bluez.bus.address, timeout: testTimeout).list()
     #expect(cars.map(\.name) == ["Another", "My-Car"])
     #expect(cars.map(\.address) == [try address(otherCar), try address(car)])
   }
 
+  @Test func carsComeAndGo() throws {
+    let bluez = try BlueZStandIn()
+    let cars = PairedCars(busAddress: bluez.bus.address, timeout: testTimeout)
+    let names = { cars.list().map(\.name) }
+    #expect(names() == [])
+    try bluez.command("pair", car)
+    try bluez.command("describe", car, "{'Paired': <true>, 'Class': <uint32 0x420>, 'Alias': <'My-Car'>}")
+    #expect(eventually { names() == ["My-Car"] })
+    try bluez.command("describe", car, "{'Paired': <true>, 'Class': <uint32 0x420>, 'Alias': <'Renamed'>}")
+    #expect(eventually { names() == ["Renamed"] })
+    try bluez.command("describe", car, "{'Paired': <false>}")
+    #expect(eventually { names() == [] })
+    try bluez.command("describe", car, "{'Paired': <true>, 'Class': <uint32 0x420>, 'Alias': <'My-Car'>}")
+    #expect(eventually { names() == ["My-Car"] })
+    try bluez.command("leave")
+    #expect(eventually { names() == [] })
+    try bluez.command("own")
+    #expect(eventually { names() == ["My-Car"] })
+    try bluez.command("remove", car)
+    #expect(eventually { names() == [] })
+    try bluez.command("pair", car)
+    #expect(eventually { names() == ["My-Car"] })
+    bluez.bus.stop()
+    #expect(eventually { names() == [] })
+  }
+
+  @Test func asksAgainAfterAChangeOnly() throws {
+    let bluez = try BlueZStandIn()
+    let cars = PairedCars(busAddress: bluez.bus.address, timeout: testTimeout)
+    for _ in 0..<3 { #expect(cars.list().isEmpty) }
+    #expect(bluez.count(of: "list-objects") == 1)
+    try bluez.command("pair", car)
+    try bluez.command("describe", car, "{'Paired': <true>, 'Class': <uint32 0x420>}")
+    #expect(eventually { cars.list().count == 1 })
+    // The signal of the description may have come during the last call.
+    _ = cars.list()
+    let count = bluez.count(of: "list-objects")
+    for _ in 0..<3 { #expect(cars.list().count == 1) }
+    #expect(bluez.count(of: "list-objects") == count)
+  }
+
   @Test func withoutBlueZ() throws {
     let bluez = try BlueZStandIn(isOnBus: false)
-    #expect(PairedCar.list(busAddress: bluez.bus.address, timeout: testTimeout).isEmpty)
+    #expect(PairedCars(busAddress: bluez.bus.address, timeout: testTimeout).list().isEmpty)
   }
 
   @Test func withoutABus() {
-    #expect(PairedCar.list(busAddress: "unix:path=/nonexistent/bus", timeout: testTimeout).isEmpty)
+    #expect(PairedCars(busAddress: "unix:path=/nonexistent/bus", timeout: testTimeout).list().isEmpty)
   }
 }

@@ -375,6 +375,37 @@ import struct TestSupport.SeededGenerator
     #expect(setup.count == 2)
   }
 
+  /// Upstream changes to a format of the next one, or can't.
+  @Test(.enabled(if: !isX264LinkedIn), arguments: [true, false]) func nextOfTheTableInAnotherFormat(
+    canChange: Bool
+  ) throws {
+    let headUnit = try TestHeadUnit(.small())
+    let pipeline = try Pipeline(
+      """
+      videotestsrc ! video/x-raw,format=NV12 ! \(canChange ? "videoconvert" : "identity") ! queue ! \
+      sdlvideosink name=sink sync=false uri=\(headUnit.uri)
+      """)
+    // Only the first one takes NV12.
+    let setup = EncoderSetup(try pipeline.sink) { encoder in
+      guard encoder["name"]?.hasPrefix("x264enc") == true, let pad = try? encoder.pad("sink") else { return }
+      gst_pad_set_event_function_full(
+        pad,
+        { _, _, event in
+          gst_event_unref(event)
+          return 0
+        }, nil, nil)
+    }
+    try pipeline.play()
+    if canChange {
+      _ = try headUnit.waitForFrames(10)
+      #expect(setup.property("name")?.hasPrefix("openh264enc") == true)
+      #expect(setup.count == 2)
+    } else {
+      let error = try pipeline.waitForError()
+      #expect(error.isStream(GST_STREAM_ERROR_ENCODE) && error.text.contains("x264enc has refused"), "\(error)")
+    }
+  }
+
   /// Nothing is left to try.
   @Test(.enabled(if: !isX264LinkedIn)) func noneOfTheTable() throws {
     let harness = try SinkHarness(isLive: false, properties: "sync=false")

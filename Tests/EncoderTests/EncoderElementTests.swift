@@ -142,9 +142,10 @@ import X264Encoder
     let choices = ["a", "b", "c", "d"].map { EncoderChoice.element(EncoderElement($0)) }
     var candidates = EncoderCandidates(choices)
     #expect(candidates.first == choices[0])
-    try candidates.passOver(.element("a fails.")) { $0 != choices[1] }
+    #expect(try candidates.passOver(.element("a fails.")) { $0 != choices[1] })
     #expect(candidates.first == choices[2])
-    try candidates.passOver(.element("c fails.")) { _ in true }
+    // Upstream may have another format.
+    #expect(try !candidates.passOver(.element("c fails.")) { _ in false })
     #expect(candidates.first == choices[3])
     #expect(throws: EncoderError.element("a fails. c fails. d fails.")) {
       try candidates.passOver(.element("d fails.")) { _ in true }

@@ -61,7 +61,7 @@ import Testing
 
   @Test(arguments: [
     "sdl+headunit://car:70000", "sdl+headunit://car:", "sdl+headunit://car:x", "sdl+headunit://car/path",
-    "sdl+headunit://me@car", "sdl+headunit://car?a=b", "sdl+headunit:car", "sdl://car",
+    "sdl+headunit://me@car", "sdl+headunit://car?a=b", "sdl+headunit:car", "sdl://car", "sdl+headunit://::1",
   ])
   func badURI(uri: String) {
     // What has another scheme does not come so far.

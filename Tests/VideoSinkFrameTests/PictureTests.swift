@@ -49,13 +49,16 @@ import struct TestSupport.SeededGenerator
     #expect(harness.headUnit.record.violations == [])
   }
 
-  /// Colorimetry of the caps, then the numbers of H.273 that the stream must carry.
+  /// Encoder and colorimetry of the caps, then the numbers of H.273 that the stream must carry.
   @Test(arguments: [
-    ("bt709", 1, 1, 1, false), ("bt601", 6, 6, 6, false), ("1:4:5:1", 1, 1, 6, true),
+    ("auto", "bt709", 1, 1, 1, false), ("auto", "bt601", 6, 6, 6, false), ("auto", "1:4:5:1", 1, 1, 6, true),
+    ("openh264enc", "bt709", 1, 1, 1, false), ("x264enc", "1:4:5:1", 1, 1, 6, true),
   ])
-  func colours(_ colorimetry: String, _ primaries: Int, _ transfer: Int, _ matrix: Int, _ isFull: Bool) throws {
+  func colours(
+    _ encoder: String, _ colorimetry: String, _ primaries: Int, _ transfer: Int, _ matrix: Int, _ isFull: Bool
+  ) throws {
     let caps = Picture.caps(extra: "colorimetry=(string)\(colorimetry)")
-    let harness = try SinkHarness(isLive: false, caps: caps)
+    let harness = try SinkHarness(isLive: false, caps: caps, properties: "encoder=\(encoder)")
     try harness.pipeline.play()
     harness.pushPicture()
     let parameters = try parameterSet(try #require(try harness.headUnit.waitForFrames(1).first))

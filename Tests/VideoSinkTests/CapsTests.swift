@@ -179,6 +179,8 @@ import Testing
   @Test(arguments: [
     ("video/x-raw,format=I420,width=321,height=240,framerate=30/1", "321×240"),
     ("video/x-raw,format=I420,width=8,height=8,framerate=30/1", "between 16 and 8192"),
+    ("video/x-raw,format=I420,width=320,height=240", "lack framerate:"),
+    ("video/x-raw,format=I420", "lack width, height, framerate:"),
     ("video/x-raw,format=RGB,width=320,height=240,framerate=30/1", "videoconvert"),
     ("video/x-raw,format=I420,width=320,height=240,framerate=30/1,interlace-mode=interleaved", "deinterlace"),
     ("video/x-h264,stream-format=avc,alignment=au,width=320,height=240", "h264parse"),

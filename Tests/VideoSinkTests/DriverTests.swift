@@ -65,6 +65,28 @@ import Testing
     #expect(span > .milliseconds((count - 1) * 1000 / frameRate / 2), "\(span)")
   }
 
+  /// The level while the first frame of a file waits, and what the user is told then and after that.
+  @Test(arguments: [
+    (HMILevel.background, "Waiting for the driver to open the app", "The driver has opened the app"),
+    (.limited, "Waiting for the head unit to allow video", "The head unit allows video"),
+    (.full, "Waiting for the head unit to allow video", "The head unit allows video"),
+  ])
+  func whatAFileWaitsFor(_ level: HMILevel, _ waiting: String, _ over: String) throws {
+    let harness = try SinkHarness(.small(activation: nil), isLive: false)
+    try harness.pipeline.play()
+    try harness.headUnit.waitForRegistration()
+    try harness.show(HMIStatus(level: level, videoStreamingState: .notStreamable))
+    let sink = try harness.pipeline.sink
+    #expect(eventually { sink["hmi-level"] == level.rawValue.lowercased() })
+    harness.pushPicture()
+    for (type, text) in [(GST_PROGRESS_TYPE_START, waiting), (GST_PROGRESS_TYPE_COMPLETE, over)] {
+      try harness.pipeline.wait(for: text) {
+        $0.kind == .progress(type, code: "activate", text: text) ? true : nil
+      }
+      try harness.show(.full)
+    }
+  }
+
   @Test func prerollThatWaitsCanBeStopped() throws {
     let harness = try SinkHarness(.small(activation: nil), isLive: false)
     try harness.pipeline.play()

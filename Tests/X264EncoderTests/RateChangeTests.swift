@@ -79,6 +79,19 @@ extension X264EncoderTests {
       #expect(encoder.bufferSize == used)
     }
 
+    /// A picture's share of the bitrate would exceed the decoder's buffer, of which x264 would warn.
+    @Test func slowestPictures() throws {
+      var settings = EncoderSettings.test(64, 64)
+      settings.frameRate = FrameRate(numerator: 1, denominator: 1_000_000)
+      let encoder = try settings.encoder()
+      #expect(try encoder.encodePan(0..<2).count == 2)
+      #expect(encoder.bufferSize == 900)
+      // And of those that follow each other faster.
+      try encoder.setRates(EncoderRates(bitrate: 600, frameRate: FrameRate(numerator: 1, denominator: 1)))
+      _ = try encoder.encodePan(2..<3)
+      #expect(encoder.bufferSize == 900)
+    }
+
     @Test func dueKeyFrameIsKnownBefore() throws {
       let encoder = try encoder(64, 64, frameRate: 15)
       for index in 0..<70 {

@@ -6,10 +6,10 @@ extension StreamState: ObjectEnumeration {
 
   public var row: EnumerationRow {
     switch self {
-    case .stopped: .init(0, "stopped", "There is no video service")
-    case .starting: .init(1, "starting", "The head unit was asked for a video service")
-    case .streaming: .init(2, "streaming", "Frames are sent")
-    case .suspended: .init(3, "suspended", "The service is kept, but no frames are sent")
+    case .stopped: .init(0, "stopped", "There is no service")
+    case .starting: .init(1, "starting", "The head unit was asked for a service")
+    case .streaming: .init(2, "streaming", "Video or sound is sent")
+    case .suspended: .init(3, "suspended", "The service is kept, but nothing is sent")
     case .stopping: .init(4, "stopping", "The head unit was asked to end the service")
     }
   }
@@ -21,7 +21,7 @@ extension SuspendPolicy: ObjectEnumeration {
   public var row: EnumerationRow {
     switch self {
     case .auto: .init(0, "auto", "Drop for live sources, request-pause for others")
-    case .drop: .init(1, "drop", "Drop the frames")
+    case .drop: .init(1, "drop", "Drop frames or samples")
     case .block: .init(2, "block", "Block upstream")
     case .requestPause:
       .init(3, "request-pause", "Ask the application to pause the pipeline, and to resume later")

@@ -3,17 +3,15 @@ import SDLLink
 
 /// Keeps the device list of a started provider up to date, until it is stopped.
 ///
-/// It polls: the kernel has no events for programs that listen, and polling costs less than another way to notice cars.
+/// It polls, since the kernel has no events for programs that listen. What Avahi and BlueZ signal has come by then, so that
+/// a look calls them only after a change.
 final class DeviceWatch: Sendable {
   /// A user who switches a head unit on expects it in the list within seconds.
   static let pause = Duration.seconds(2)
-  /// BlueZ may be too busy for an answer; a device that is missing so many times is gone.
-  private static let missesUntilGone = 2
 
   private struct Entry {
     var device: Device
     var listed: ListedDevice
-    var misses = 0
   }
 
   private let find: @Sendable () -> [Device]
@@ -54,11 +52,8 @@ final class DeviceWatch: Sendable {
   }
 
   private static func update(_ entries: inout [Entry], _ found: [Device], _ list: DeviceList) {
-    for index in entries.indices {
-      entries[index].misses = found.contains(entries[index].device) ? 0 : entries[index].misses + 1
-    }
-    for entry in entries where entry.misses >= missesUntilGone { list.remove(entry.listed) }
-    entries.removeAll { $0.misses >= missesUntilGone }
+    for entry in entries where !found.contains(entry.device) { list.remove(entry.listed) }
+    entries.removeAll { !found.contains($0.device) }
     for device in found where !entries.contains(where: { $0.device == device }) {
       guard let listed = list.add(device) else { continue }
       entries.append(Entry(device: device, listed: listed))

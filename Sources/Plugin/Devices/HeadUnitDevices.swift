@@ -16,12 +16,13 @@ enum HeadUnitDevices {
     // GObject passes no NULL as a class.
     let providerClass = providerClass.unsafelyUnwrapped.assumingMemoryBound(to: GstDeviceProviderClass.self)
     providerClass.pointee.probe = { _ in
-      Device.list(HeadUnitDevices.found(AnnouncedHeadUnits()), of: HeadUnitDevices.deviceType)
+      Device.list(HeadUnitDevices.found(AnnouncedHeadUnits(), PairedCars()), of: HeadUnitDevices.deviceType)
     }
     providerClass.pointee.start = { provider in
       guard let provider else { return 0 }
       let announced = AnnouncedHeadUnits()
-      let watch = DeviceWatch { HeadUnitDevices.found(announced) }
+      let cars = PairedCars()
+      let watch = DeviceWatch { HeadUnitDevices.found(announced, cars) }
       ProviderType.object(of: provider).withLock { $0 = watch }
       watch.start(DeviceList(of: provider, type: HeadUnitDevices.deviceType))
       return 1
@@ -60,10 +61,9 @@ enum HeadUnitDevices {
   private static func text(_ text: StaticString) -> UnsafePointer<CChar> { text.cString }
 
   /// The present devices.
-  private static func found(_ announced: AnnouncedHeadUnits) -> [Device] {
+  private static func found(_ announced: AnnouncedHeadUnits, _ cars: PairedCars) -> [Device] {
     devices(
-      isListening: LocalListeners.listens(on: HeadUnitURI.defaultPort), announced: announced.list(),
-      cars: PairedCar.list())
+      isListening: LocalListeners.listens(on: HeadUnitURI.defaultPort), announced: announced.list(), cars: cars.list())
   }
 
   /// - Parameters:

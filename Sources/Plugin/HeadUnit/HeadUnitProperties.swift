@@ -161,7 +161,7 @@ extension Property where Owner: HeadUnitElement {
   static var audioTransports: Property {
     .text(
       "audio-transports", \.headUnit.effectiveAudioTransports, "Audio transports",
-      "Transports over which apps may start sound, in the same form", .mutableReady, parse: parseTransports,
+      "Transports over which apps may start sound; see video-transports", .mutableReady, parse: parseTransports,
       text: transportsText)
   }
 

@@ -20,7 +20,7 @@ struct HeadUnitSourceURI: Equatable {
   }
 
   init(_ text: String) throws(Malformed) {
-    let form = "write sdl+headunit://ADDRESS:PORT"
+    let form = "write sdl+headunit://ADDRESS:PORT, with an IPv6 address in brackets"
     // Schemes are case-insensitive (RFC 3986, 3.1).
     let otherScheme = Malformed(description: "'\(text)' is no URI with the scheme \(Self.scheme); \(form)")
     guard let uri = gst_uri_from_string(text) else { throw otherScheme }

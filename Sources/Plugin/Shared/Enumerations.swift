@@ -12,7 +12,7 @@ extension HMILevel: ObjectEnumeration {
     switch self {
     case .none: .init(0, "none", "The app is not in use")
     case .background: .init(1, "background", "The app is in the background")
-    case .limited: .init(2, "limited", "Another screen is in front, video may run")
+    case .limited: .init(2, "limited", "Another screen is in front; video and sound may run")
     case .full: .init(3, "full", "The app is in front")
     }
   }
@@ -62,7 +62,7 @@ extension HeadUnitSecurity: ObjectEnumeration {
     switch self {
     case .refuse: .init(0, "refuse", "Answer in clear, as without certificates")
     case .accept: .init(1, "accept", "Encrypt if the app asks for it; in clear after a failed handshake")
-    case .require: .init(2, "require", "Refuse video in clear")
+    case .require: .init(2, "require", "Refuse video and sound in clear")
     }
   }
 }

@@ -21,13 +21,19 @@ enum HeadUnitURI: Equatable {
   }
 
   init(_ text: String) throws(Malformed) {
+    let authority = URIAuthority(of: text, scheme: "sdl")
+    if text.lowercased().hasPrefix("sdl://"), let address = authority.unbracketedIPv6 {
+      throw Malformed(
+        description: "'\(text)' is not a URI: an IPv6 address needs brackets; write sdl://[\(address)] or "
+          + "sdl://[\(address)]:PORT")
+    }
     guard let uri = gst_uri_from_string(text), let scheme = gst_uri_get_scheme(uri).map({ String(cString: $0) }) else {
       throw Malformed(description: "'\(text)' is not a URI; \(Self.advice)")
     }
     defer { gst_mini_object_unref(UnsafeMutablePointer(uri)) }
     // Schemes are case-insensitive (RFC 3986, 3.1).
     switch scheme.lowercased() {
-    case "sdl": self = try Self.tcp(uri, text)
+    case "sdl": self = try Self.tcp(uri, text, authority)
     case "sdl+builtin": self = try Self.builtIn(uri, text)
     case "sdl+bluetooth": self = try Self.bluetooth(uri, text)
     case "sdl+fd": self = try Self.descriptor(uri, text)
@@ -36,7 +42,14 @@ enum HeadUnitURI: Equatable {
     }
   }
 
-  private static func tcp(_ uri: OpaquePointer, _ text: String) throws(Malformed) -> HeadUnitURI {
+  private static func tcp(
+    _ uri: OpaquePointer, _ text: String, _ authority: URIAuthority
+  ) throws(Malformed) -> HeadUnitURI {
+    guard !authority.hasBareZone else {
+      throw Malformed(
+        description: "'\(text)' has a % that a URI writes as %25; write sdl://[ADDRESS%25INTERFACE]:PORT, such as "
+          + "sdl://[fe80::1%25eth0]:\(defaultPort)")
+    }
     guard let host = gst_uri_get_host(uri).map({ String(cString: $0) }), !host.isEmpty else {
       throw Malformed(description: "'\(text)' names no host; write sdl://HOST:PORT")
     }
@@ -46,7 +59,7 @@ enum HeadUnitURI: Equatable {
         throw Malformed(description: "'\(text)' has a path, which a head unit does not know; write sdl://HOST:PORT")
       }
     }
-    guard let port = URIAuthority(of: text, scheme: "sdl").port(or: defaultPort), port > 0 else {
+    guard let port = authority.port(or: defaultPort), port > 0 else {
       throw Malformed(description: "'\(text)' has a port outside 1…65535")
     }
     return .tcp(host: host, port: port)
@@ -98,6 +111,15 @@ struct URIAuthority {
     let authority = uri.dropFirst(scheme.count + "://".count)
     text = authority.prefix { $0 != "/" && $0 != "?" && $0 != "#" }
     rest = authority.dropFirst(text.count)
+  }
+
+  /// The address in front of the path, if it is one of IPv6 without brackets.
+  var unbracketedIPv6: Substring? { !text.contains("[") && text.count { $0 == ":" } > 1 ? text : nil }
+
+  /// Whether the zone of an IPv6 address follows a % that is not escaped (RFC 6874).
+  var hasBareZone: Bool {
+    guard let percent = text.firstIndex(of: "%"), text.contains("[") else { return false }
+    return !text[percent...].hasPrefix("%25")
   }
 
   /// The port, or `other` if there is none; nil if it is no port. As written, because GStreamer accepts any digits and

@@ -69,7 +69,9 @@ final class VideoSink: AppElement {
   }
 
   /// The encoder of raw pictures; nil if there is none.
-  var encoderChoice: EncoderChoice? { settings.withLock { $0.encoder }.choice }
+  var encoderChoice: EncoderChoice? {
+    stream?.nextEncoder.withLock { $0 } ?? settings.withLock { $0.encoder }.choice
+  }
 
   func checkBeforeStart(_ settings: VideoSinkSettings) throws(ElementError) {
     try settings.encoder.check()

@@ -37,8 +37,9 @@ struct EncoderParameters: ~Copyable {
     pointer.pointee.i_height = Int32(clamping: settings.height)
     pointer.pointee.i_csp = settings.pixelFormat.x264ColourSpace
     pointer.pointee.i_bitdepth = 8
-    pointer.pointee.i_fps_num = UInt32(clamping: settings.frameRate.numerator)
-    pointer.pointee.i_fps_den = UInt32(clamping: settings.frameRate.denominator)
+    let frameRate = settings.frameRate.sharing
+    pointer.pointee.i_fps_num = UInt32(clamping: frameRate.numerator)
+    pointer.pointee.i_fps_den = UInt32(clamping: frameRate.denominator)
     // One tick per frame: the stream's timing information is made from this.
     pointer.pointee.i_timebase_num = pointer.pointee.i_fps_den
     pointer.pointee.i_timebase_den = pointer.pointee.i_fps_num

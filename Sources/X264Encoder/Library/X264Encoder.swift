@@ -182,7 +182,7 @@ extension X264Encoder {
       }
     }
     // The bit rate that gives each picture its bits at the frame rate that x264 was opened with.
-    let ratio = settings.frameRate.value / rates.frameRate.value
+    let ratio = settings.frameRate.sharing.value / rates.frameRate.sharing.value
     let equivalent = Int(max((Double(rates.bitrate) * ratio).rounded(), 1))
     try EncoderSettings.validate(bitrate: equivalent)
     parameters.setRate(equivalent, bufferSize: changed.vbvBufferSize(rates))

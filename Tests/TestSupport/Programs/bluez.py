@@ -52,6 +52,7 @@ class BlueZ:
         self.bus = connect_to(bus)
         self.powered = True
         self.devices = []
+        self.registrations = {}
         # More of a device than its address.
         self.properties = {}
         self.profile = None
@@ -81,6 +82,7 @@ class BlueZ:
             tell("unregister", path=arguments[0])
             self.profile = None
         elif method == "GetManagedObjects":
+            tell("list-objects")
             return invocation.return_value(GLib.Variant("(a{oa{sa{sv}}})", (self.objects(),)))
         elif method == "ConnectProfile":
             tell("connect-profile", path=path, uuid=arguments[0])
@@ -164,7 +166,7 @@ class BlueZ:
         elif name == "pair":
             path = device_path(arguments[0])
             self.devices.append(arguments[0])
-            self.bus.register_object(path, self.device_interface, self.called, None, None)
+            self.registrations[path] = self.bus.register_object(path, self.device_interface, self.called, None, None)
             self.signal(
                 "/", "org.freedesktop.DBus.ObjectManager", "InterfacesAdded", "(oa{sa{sv}})", path,
                 self.objects()[path])
@@ -173,6 +175,15 @@ class BlueZ:
             self.properties[address] = {
                 entry.get_child_value(0).get_string(): entry.get_child_value(1).get_variant()
                 for entry in map(properties.get_child_value, range(properties.n_children()))}
+            self.signal(
+                device_path(address), "org.freedesktop.DBus.Properties", "PropertiesChanged", "(sa{sv}as)",
+                "org.bluez.Device1", self.properties[address], [])
+        elif name == "remove":
+            path = device_path(arguments[0])
+            self.devices.remove(arguments[0])
+            self.bus.unregister_object(self.registrations.pop(path))
+            self.signal(
+                "/", "org.freedesktop.DBus.ObjectManager", "InterfacesRemoved", "(oas)", path, ["org.bluez.Device1"])
         elif name == "phone":
             self.phone = arguments[0] if arguments else None
         elif name == "connect":

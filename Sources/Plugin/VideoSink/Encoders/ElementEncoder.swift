@@ -197,11 +197,20 @@ extension ElementEncoder {
     let settles = SettledUnit.changesNothing(byteCount: bytes.count, unitCount: 1, isKeyFrame: unit.isKeyFrame)
     unchangedCount = settles ? unchangedCount + 1 : 0
     isSettled = unchangedCount >= Self.settledCount
+    guard unit.isKeyFrame else { return payload.storeUnits(of: bytes, isKeyFrame: false) }
     // A decoder may begin at any key frame.
-    if unit.isKeyFrame, !unit.hasParameterSets, let front = parameterSets.bytes {
-      (front + bytes).withUnsafeBytes { payload.storeUnits(of: $0, isKeyFrame: true) }
-    } else {
-      payload.storeUnits(of: bytes, isKeyFrame: unit.isKeyFrame)
+    let front = unit.hasParameterSets ? [] : parameterSets.bytes ?? []
+    let keyFrame = (front + bytes).withUnsafeBytes { colours?.added(to: $0) ?? Array($0) }
+    keyFrame.withUnsafeBytes { payload.storeUnits(of: $0, isKeyFrame: true) }
+  }
+
+  /// Some elements, such as openh264enc, do not write them into the stream.
+  private var colours: ColourDescription? {
+    settings.color.map { color in
+      ColourDescription(
+        primaries: UInt8(clamping: color.colourPrimaries),
+        transferCharacteristics: UInt8(clamping: color.transferCharacteristics),
+        matrixCoefficients: UInt8(clamping: color.matrixCoefficients), isFullRange: color.isFullRange)
     }
   }
 

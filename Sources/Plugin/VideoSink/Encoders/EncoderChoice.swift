@@ -101,18 +101,22 @@ struct EncoderCandidates {
 
   var first: EncoderChoice? { rest.first }
 
-  /// Continues with the next one that takes these pictures.
+  /// Continues with the next one that takes these pictures; if there is none, with the next one.
   ///
   /// - Parameters:
   ///   - error: why the present one can't be used.
   ///   - takes: whether a choice takes the pictures.
-  /// - Throws: if there is none, the reasons of all; the next attempt begins with the first one again.
-  mutating func passOver(_ error: EncoderError, takes: (EncoderChoice) -> Bool) throws(EncoderError) {
-    guard let next = rest.dropFirst().firstIndex(where: takes) else {
+  /// - Returns: whether the next one takes them.
+  /// - Throws: if none is left, the reasons of all; the next attempt begins with the last one again.
+  mutating func passOver(_ error: EncoderError, takes: (EncoderChoice) -> Bool) throws(EncoderError) -> Bool {
+    let others = rest.dropFirst()
+    let taking = others.firstIndex(where: takes)
+    guard let next = taking ?? others.indices.first else {
       throw reasons.isEmpty ? error : .element((reasons + ["\(error)"]).joined(separator: " "))
     }
     reasons.append("\(error)")
     rest.removeSubrange(..<next)
+    return taking != nil
   }
 }
 

@@ -2,6 +2,7 @@ import GStreamerKit
 import Glibc
 import SDLApp
 import SDLLink
+import X264Encoder
 
 /// The results of a use of the frame path: counted, posted and pushed once no thread has it, since the receiver may
 /// flush the pipeline at once.
@@ -13,6 +14,8 @@ struct FrameResults {
     case loss(FrameTime, isLive: Bool)
     /// Upstream may send other caps.
     case reconfigure
+    /// An encoder has failed; if the next one does not take the format, upstream has to send another.
+    case nextEncoder(EncoderChoice, takesFormat: Bool, EncoderError)
     case keyFrameRequest
   }
 

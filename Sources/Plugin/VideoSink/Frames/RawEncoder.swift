@@ -54,6 +54,8 @@ final class RawEncoder {
   private var candidates: EncoderCandidates?
   /// The encoder has taken a picture; some unusable encoders fail only then.
   private var isProven = false
+  /// The next encoder does not take the pictures, and upstream has been asked for others.
+  private(set) var awaitsOtherFormat = false
   /// The settings with which the encoder was opened, or that were set since.
   private(set) var settings: EncoderSettings?
   /// Used as the time stamp for x264, which must grow even where those of the buffers do not.
@@ -126,7 +128,7 @@ final class RawEncoder {
       "The head unit announces \(implausible.announced) kbit/s, \(reason): it probably means bit/s.")
   }
 
-  /// Puts a picture into the encoder; false when it can't be read.
+  /// Puts a picture into the encoder; false when it can't be read, or the encoder takes only other formats.
   ///
   /// - Parameters:
   ///   - targets: used unless the link requires others.
@@ -137,6 +139,8 @@ final class RawEncoder {
   ) throws(EncoderError) -> Bool {
     // The clock, not the time stamps: decoders start and recover in real time, however fast a file is read.
     let now = path.time.now
+    if awaitsOtherFormat, let choice = candidates?.first { awaitsOtherFormat = !Self.takes(choice, info) }
+    if awaitsOtherFormat { return false }
     let rates = path.adaptation.rates
     let wanted = encoderSettings(info, targets, followsLink: rates != nil)
     while true {
@@ -147,6 +151,7 @@ final class RawEncoder {
       } catch {
         guard !isProven else { throw error }
         try passOver(error, info)
+        if awaitsOtherFormat { return false }
       }
     }
     isProven = true
@@ -205,11 +210,18 @@ final class RawEncoder {
 
   /// Replaces the present encoder by the next choice, if there is one.
   private func passOver(_ error: EncoderError, _ info: GstVideoInfo) throws(EncoderError) {
-    var info = info
-    guard candidates != nil, let caps = Caps(owning: gst_video_info_to_caps(&info)) else { throw error }
-    try candidates?.passOver(error) { EncoderChoice.rejectionReason(of: caps.pointer, by: $0) == nil }
+    guard var rest = candidates else { throw error }
+    awaitsOtherFormat = try !rest.passOver(error) { Self.takes($0, info) }
+    candidates = rest
     close()
     path.sink.log(GST_LEVEL_WARNING, "another encoder is tried: \(error)")
+    if let next = rest.first { path.announce(.nextEncoder(next, takesFormat: !awaitsOtherFormat, error)) }
+  }
+
+  private static func takes(_ choice: EncoderChoice, _ info: GstVideoInfo) -> Bool {
+    var info = info
+    guard let caps = Caps(owning: gst_video_info_to_caps(&info)) else { return false }
+    return EncoderChoice.rejectionReason(of: caps.pointer, by: choice) == nil
   }
 
   private func open(_ wanted: EncoderSettings, _ info: GstVideoInfo) throws(EncoderError) -> any PictureEncoder {

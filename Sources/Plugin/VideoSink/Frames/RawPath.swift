@@ -127,7 +127,7 @@ final class RawPath: FormatPath {
   }
 
   private func warnOfUnreadable(_ buffer: UnsafeMutablePointer<GstBuffer>) {
-    guard !hasWarnedOfUnreadable else { return }
+    guard !hasWarnedOfUnreadable, !encoder.awaitsOtherFormat else { return }
     hasWarnedOfUnreadable = true
     let size = gst_buffer_get_size(buffer)
     path.announce(
@@ -169,7 +169,7 @@ final class RawPath: FormatPath {
     case done
     /// The encoder has it; its frame counts as queued.
     case delayed
-    /// It can't be read.
+    /// It can't be read, or the encoder takes only other formats.
     case unreadable
   }
 

@@ -56,7 +56,7 @@ extension InputCaps {
   static func rejectionReason(of caps: UnsafeMutablePointer<GstCaps>) -> ElementError? {
     guard let structure = StructureView(caps: caps, 0) else { return nil }
     switch structure.name {
-    case "video/x-raw": return rawRejectionReason(caps)
+    case "video/x-raw": return rawRejectionReason(caps, structure)
     case "video/x-h264": return H264Caps(structure).rejectionReason
     case let other:
       return .stream(
@@ -65,12 +65,25 @@ extension InputCaps {
     }
   }
 
-  private static func rawRejectionReason(_ caps: UnsafeMutablePointer<GstCaps>) -> ElementError? {
+  private static func rawRejectionReason(
+    _ caps: UnsafeMutablePointer<GstCaps>, _ structure: StructureView
+  ) -> ElementError? {
+    let missing = ["format", "width", "height", "framerate"].filter { !structure.has($0) }
+    guard missing.isEmpty else {
+      return .stream(
+        GST_STREAM_ERROR_FORMAT,
+        """
+        The caps of the raw video lack \(missing.joined(separator: ", ")): set them where the video comes from, such \
+        as appsrc, in full, for example video/x-raw,format=I420,width=800,height=480,framerate=30/1 (0/1 for a \
+        variable rate).
+        """
+      )
+    }
     var info = GstVideoInfo()
     guard gst_video_info_from_caps(&info, caps) != 0 else {
       return .stream(
         GST_STREAM_ERROR_FORMAT,
-        "Raw video with incomplete caps can't be encoded: put videoconvertscale before sdlvideosink.")
+        "The caps of the raw video can't be read: put videoconvertscale before sdlvideosink.")
     }
     let format = cgst_video_info_format(&info)
     guard PixelFormat(format) != nil else {

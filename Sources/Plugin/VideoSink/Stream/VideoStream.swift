@@ -25,6 +25,9 @@ final class VideoStream: AppStream {
   private let haptics: HapticRegions
   private let silence: SilenceWatch
 
+  /// The encoder of raw pictures, after others have failed.
+  let nextEncoder = Monitor<EncoderChoice?>(nil)
+
   /// An event from upstream or the application has requested a key frame, on any thread. The encoder of raw video makes
   /// one.
   let keyFrameRequest = AtomicFlag()
@@ -258,6 +261,13 @@ extension VideoStream {
     case .warning(let warning): sink.warn(warning)
     case .loss(let time, let isLive): sink.postQoS(time, isLive: isLive)
     case .reconfigure: Event.reconfigure()?.push(on: sink.pad)
+    case .nextEncoder(let next, let takesFormat, let error):
+      nextEncoder.withLock { $0 = next }
+      guard !takesFormat else { break }
+      guard !sizesUpstreamCanSend().isEmpty else {
+        return fail(.stream(GST_STREAM_ERROR_ENCODE, "The picture could not be encoded: \(error)"))
+      }
+      Event.reconfigure()?.push(on: sink.pad)
     case .keyFrameRequest: sink.requestKeyFrame()
     }
   }
