@@ -2,7 +2,8 @@ import Foundation
 
 /// avahi-daemon on a bus of the test's own.
 ///
-/// It has a /run of its own, since there may be one of the machine's: only root can start it.
+/// It has a /run and a network of its own, since there may be one of the machine's, or of another test: only root can
+/// start it.
 public final class Avahi {
   public static var canStart: Bool { geteuid() == 0 }
 
@@ -18,8 +19,9 @@ public final class Avahi {
     try Data().write(to: log)
     process.executableURL = URL(filePath: "/usr/bin/unshare")
     process.arguments = [
-      "--mount", "sh", "-c",
-      "mount -t tmpfs tmpfs /run && exec avahi-daemon --no-drop-root --no-chroot --no-rlimits -f \(configuration.path)",
+      "--mount", "--net", "sh", "-c",
+      "mount -t tmpfs tmpfs /run && ip link set lo multicast on up"
+        + " && exec avahi-daemon --no-drop-root --no-chroot --no-rlimits -f \(configuration.path)",
     ]
     process.environment = ["PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "DBUS_SYSTEM_BUS_ADDRESS": self.bus.address]
     process.standardInput = FileHandle.nullDevice
