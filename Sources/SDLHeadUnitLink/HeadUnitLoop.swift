@@ -436,7 +436,7 @@ extension HeadUnitLoop {
       let registered = connected.filter { $0.session.summary != nil }
       return [registered.first { $0.id == screen.appOnScreen } ?? registered.first].compactMap(\.self)
     case .appInFront(let input):
-      let id = HeadUnitScreen.app(inFrontFor: input, among: connected.compactMap(\.session.summary))
+      let id = HeadUnitScreen.app(inFrontFor: input, among: connected.compactMap { $0.session.summary })
       return recipients(id.map { .app($0) } ?? .appOnScreen)
     case .everyApp: return connected
     }
@@ -466,12 +466,12 @@ extension HeadUnitLoop {
     let now = clock.now
     for app in connected {
       // Looked up again for each, because the one before may just have been opened.
-      let summaries = connected.compactMap(\.session.summary)
+      let summaries = connected.compactMap { $0.session.summary }
       let samePhone = connected.filter { $0 !== app && $0.connection.device == app.connection.device }
-      let identities = samePhone.compactMap(\.session.identity)
+      let identities = samePhone.compactMap { $0.session.identity }
       app.perform { $0.setApps(summaries, samePhone: identities, now: now) }
     }
-    for action in screen.settle(connected.compactMap(\.session.summary)) {
+    for action in screen.settle(connected.compactMap({ $0.session.summary })) {
       switch action {
       case .giveWay(let id, let role): recipients(.app(id)).first?.perform { $0.giveWay(to: role, now: now) }
       case .abortVideo(let id):

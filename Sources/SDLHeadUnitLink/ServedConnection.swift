@@ -76,7 +76,7 @@ final class ServedConnection {
   var hasRegisteredApp: Bool { secondaryApp != nil || apps.contains { $0.session.summary != nil } }
 
   var nextDeadline: Duration? {
-    (apps.map(\.session.nextDeadline) + [closeDeadline, registrationDeadline]).compactMap(\.self).min()
+    (apps.map { $0.session.nextDeadline } + [closeDeadline, registrationDeadline]).compactMap(\.self).min()
   }
 
   /// Whether a deadline of a session has passed.
@@ -164,7 +164,7 @@ extension ServedConnection {
   func close(_ scope: HeadUnitSession.CloseScope, by app: ServedApp) {
     let now = clock.now
     let others = apps.filter { $0 !== app }
-    if scope == .session, closeDeadline == nil, others.contains(where: \.session.isStarted) {
+    if scope == .session, closeDeadline == nil, others.contains(where: { $0.session.isStarted }) {
       // The session can be started again.
       return connect(app, now: now)
     }

@@ -8,8 +8,9 @@ import SDLWire
 /// apps has several sessions, and its owner passes each frame to the session that it names. A session may have a second
 /// transport (``registerSecondaryTransport(_:now:)``).
 ///
-/// This type routes inputs to its parts, which have the state, and share the ``SessionContext``.
-public struct HeadUnitSession: Sendable {
+/// This type routes inputs to its parts, which have the state, and share the ``SessionContext``. Not copyable, because it
+/// is one machine; the server reads its deadline in each turn.
+public struct HeadUnitSession: Sendable, ~Copyable {
   private var context: SessionContext
   private var gate = FrameGate()
   private var heartbeat = SessionHeartbeat()

@@ -187,7 +187,7 @@ import Testing
     var other = AppSummary(id: 2, role: .other, level: .limited, isStreaming: false)
     other.shownUntil = [.alert: .seconds(104)]
     var app = app()
-    let own = try #require(app.session.summary)
+    let own = try #require(app.appSummary)
     app.run { $0.setApps([own, other], now: $1) }
     let alert = app.request(.alert, ["alertText1": .string("Text")])
     #expect(app.result(alert)?.resultCode == "REJECTED")
@@ -196,7 +196,7 @@ import Testing
     let message = app.request(.scrollableMessage, ["scrollableMessageBody": .string("Text")])
     #expect(app.result(message) == nil)
     // What it shows itself obscures nothing of others' from its own point of view.
-    let shown = try #require(app.session.summary)
+    let shown = try #require(app.appSummary)
     #expect(HeadUnitScreen.overlays(besidesThoseOf: 1, among: [shown]).until.isEmpty)
     #expect(HeadUnitScreen.overlays(besidesThoseOf: 2, among: [shown]).until == [.overlay: .milliseconds(130_100)])
     for (input, id) in [(.softButton(1), 2), (.choice(1), 1), (.button("OK"), nil)] as [(DriverInput, UInt8?)] {

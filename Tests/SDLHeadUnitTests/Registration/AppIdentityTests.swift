@@ -99,7 +99,7 @@ import Testing
         parameters: ["syncFileName": .string("a.png"), "fileType": .string("GRAPHIC_PNG")], bulk: [1, 2, 3]))
     let id = app.request(.setAppIcon, ["syncFileName": .string("a.png")])
     #expect(app.result(id)?.success == true && app.events.contains(.iconSet("a.png", byteCount: 3)))
-    let saved = try #require(app.session.savedApp)
+    let saved = try #require(app.savedApp)
     for name in ["1234", "other"] {
       var next = TestApp()
       next.session.setSavedApps([saved])

@@ -264,7 +264,7 @@ import Testing
     #expect(try code(&app, .subscribeButton, #"{"buttonName":"OK"}"#) == "SUCCESS")
     let hash = app.rpcs.last?.parameters["hashID"]
     app.set(level, .streamable)
-    let saved = try #require(app.session.savedApp)
+    let saved = try #require(app.savedApp)
     configuration.activation = activation
     for isDriverQuicker in [false, true] {
       var next = TestApp(configuration)
@@ -290,7 +290,7 @@ import Testing
     #expect(try code(&app, .subscribeButton, #"{"buttonName":"OK"}"#) == "SUCCESS")
     let hashes = app.rpcs.filter { $0.function == .onHashChange }.map { $0.parameters["hashID"]?.string }
     #expect(hashes.count == 2 && hashes[0] != hashes[1])
-    let saved = try #require(app.session.savedApp)
+    let saved = try #require(app.savedApp)
     for (hash, code) in [(hashes[1], "SUCCESS"), (hashes[0], "RESUME_FAILED")] {
       var next = TestApp(Self.core)
       next.session.setSavedApps([saved])

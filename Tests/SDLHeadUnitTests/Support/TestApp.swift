@@ -11,7 +11,7 @@ struct TestApp {
     case rpc(RPCMessage)
   }
 
-  var session: HeadUnitSession
+  private let holder: Holder
   var now = Duration.seconds(100)
   /// Version of the frames that the app sends.
   var version: UInt8 = 5
@@ -31,13 +31,30 @@ struct TestApp {
   private var nextMessageID: UInt32 = 1
   private var nextCorrelationID: Int32 = 1
 
+  /// The session is not copyable, and expectations copy the app.
+  private final class Holder {
+    var session: HeadUnitSession
+
+    init(_ session: consuming HeadUnitSession) {
+      self.session = session
+    }
+  }
+
+  var session: HeadUnitSession {
+    _read { yield holder.session }
+    _modify { yield &holder.session }
+  }
+
+  var appSummary: AppSummary? { session.summary }
+  var savedApp: SavedApp? { session.savedApp }
+
   /// - Parameter videoStartTime: the configuration's own is replaced, so that most tests need not wait.
   init(
     _ configuration: HeadUnitConfiguration = HeadUnitPreset.standard.configuration, videoStartTime: Duration? = nil
   ) {
     var configuration = configuration
     configuration.videoStartTime = videoStartTime
-    session = HeadUnitSession(configuration: configuration)
+    holder = Holder(HeadUnitSession(configuration: configuration))
     run { $0.transportConnected(now: $1) }
   }
 
