@@ -101,7 +101,7 @@ extension Tally {
 
 /// Ends the program when the code under test loops without end, which virtual time can't see.
 private final class Watchdog: Sendable {
-  private static let limit = Duration.seconds(60)
+  private static let limit = Duration.seconds(300)
 
   private let running = Monitor<UInt64?>(nil)
 

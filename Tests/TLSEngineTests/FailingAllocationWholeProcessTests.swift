@@ -1,0 +1,69 @@
+import Glibc
+import Synchronization
+import TLSEngine
+import TestSupport
+import Testing
+
+/// Allocations of OpenSSL fail, one in each connection: a sample, or with EVERY_ALLOCATION each of them. Alone in its
+/// process, since the allocator can only be replaced before the first allocation.
+@Suite struct FailingAllocationWholeProcessTests {
+  private static let stride = getenv("EVERY_ALLOCATION") == nil ? 40 : 1
+
+  private static func replaceAllocator() -> Bool {
+    typealias Allocate = @convention(c) (Int, UnsafePointer<CChar>?, Int32) -> UnsafeMutableRawPointer?
+    typealias Reallocate =
+      @convention(c) (UnsafeMutableRawPointer?, Int, UnsafePointer<CChar>?, Int32) -> UnsafeMutableRawPointer?
+    typealias Free = @convention(c) (UnsafeMutableRawPointer?, UnsafePointer<CChar>?, Int32) -> Void
+    typealias SetFunctions = @convention(c) (Allocate, Reallocate, Free) -> Int32
+    guard let library = dlopen("libcrypto.so.3", RTLD_NOW), let symbol = dlsym(library, "CRYPTO_set_mem_functions")
+    else { return false }
+    let setFunctions = unsafeBitCast(symbol, to: SetFunctions.self)
+    return setFunctions(
+      { size, _, _ in size > 0 && mayAllocate() ? malloc(size) : nil },
+      { memory, size, _, _ in
+        guard size > 0 else {
+          free(memory)
+          return nil
+        }
+        return mayAllocate() ? realloc(memory, size) : nil
+      },
+      { memory, _, _ in free(memory) }) == 1
+  }
+
+  /// A connection with a record in each direction; whether it came about.
+  private static func connect(datagrams: Bool) throws -> Bool {
+    var pair = Pair(client: try .headUnit(), server: try .app(), datagrams: datagrams)
+    pair.shakeHands()
+    guard pair.client.isEstablished, pair.server.isEstablished else { return false }
+    let data = (0..<1000).map { UInt8(truncatingIfNeeded: $0) }
+    return try pair.client.decrypt(pair.server.encrypted(data)) == data
+      && pair.server.decrypt(pair.client.encrypted(data)) == data
+  }
+
+  /// An error, or a connection that works; and the next one works in any case.
+  @Test func everyAllocationOfAConnection() throws {
+    try #require(Self.replaceAllocator())
+    for datagrams in [false, true] {
+      #expect(try Self.connect(datagrams: datagrams))
+      var index = Int.random(in: 0..<Self.stride)
+      var (failed, worked) = (0, 0)
+      while true {
+        remaining.store(index, ordering: .relaxed)
+        let isConnected = (try? Self.connect(datagrams: datagrams)) == true
+        guard remaining.exchange(-1, ordering: .relaxed) < 0 else { break }
+        if isConnected { worked += 1 } else { failed += 1 }
+        index += Self.stride
+      }
+      #expect(worked > 10 && failed > 10, "of \(index) allocations")
+      #expect(try Self.connect(datagrams: datagrams))
+    }
+  }
+}
+
+/// Allocations until one fails; negative for none.
+private let remaining = Atomic(-1)
+
+private func mayAllocate() -> Bool {
+  guard remaining.load(ordering: .relaxed) >= 0 else { return true }
+  return remaining.subtract(1, ordering: .relaxed).newValue != -1
+}
