@@ -430,7 +430,7 @@ final class World {
       if let name = names[id] { pictures[name, default: 0] += 1 }
       return
     case .audioData(let bytes):
-      if Set(bytes).count > 1 { find(.decodable, "sound that was not sent") }
+      if bytes.contains(where: { $0 != bytes.first }) { find(.decodable, "sound that was not sent") }
       if let name = names[id] { sounds[name, default: 0] += 1 }
       return
     case .violation(let violation): if !isExcused(violation, id) { find(.headUnit, "\(violation)") }
