@@ -33,6 +33,8 @@ final class World {
   private var unregistered: [UInt8: Duration] = [:]
   private var statusSent: [UInt8: Duration] = [:]
   private var serviceEnded: [UInt8: Duration] = [:]
+  /// When video last came between a service's end and the next acknowledgement: of an app that took a late one for it.
+  private var earlyVideo: [UInt8: Duration] = [:]
   /// When the driver last changed sizes.
   private var resized: Duration?
   /// Apps of which a start was refused: after that they name no size, and can't know which one is expected.
@@ -433,7 +435,9 @@ final class World {
       if bytes.contains(where: { $0 != bytes.first }) { find(.decodable, "sound that was not sent") }
       if let name = names[id] { sounds[name, default: 0] += 1 }
       return
-    case .violation(let violation): if !isExcused(violation, id) { find(.headUnit, "\(violation)") }
+    case .violation(let violation):
+      if case .dataAfterEndService(.video, _) = violation { earlyVideo[id] = network.now }
+      if !isExcused(violation, id) { find(.headUnit, "\(violation)") }
     default: break
     }
     tally.count(event: event.kind)
@@ -448,7 +452,8 @@ final class World {
   private func isExcused(_ violation: Violation, _ id: UInt8) -> Bool {
     switch violation {
     case .stream(.firstNALUnit), .stream(.pictureBeforeKeyFrame), .stream(.missingPictureParameterSet):
-      return decoders[id]?.expectsComplaint ?? false
+      // Of an early stream the head unit sees the rest only.
+      return decoders[id]?.expectsComplaint ?? false || earlyVideo[id].map { network.now < $0 + crossing } ?? false
     case .endServiceNotAcknowledged, .heartbeatUnanswered, .videoWhileForbidden, .audioWhileForbidden,
       .dataAfterEndService, .startWhileActive, .wrongTransport, .dataBeforeAcknowledgement,
       .tooManyViolations, .stream(.frameRate), .stream(.bitrate), .audio(.fasterThanRealTime):
