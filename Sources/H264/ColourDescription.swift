@@ -14,16 +14,15 @@ public struct ColourDescription: Equatable, Sendable {
   }
 
   /// An access unit with start codes, whose sequence parameter sets describe the colours. Sets that do so already, and
-  /// those without any usability information, stay as they are.
-  public func added(to accessUnit: UnsafeRawBufferPointer) -> [UInt8] {
-    AnnexB(accessUnit).reduce(into: []) { bytes, unit in
-      let nalUnit = accessUnit[unit.range]
-      if unit.type == .sequenceParameterSet, let described = try? added(to: nalUnit) {
-        bytes += described
-      } else {
-        bytes += [0, 0, 0, 1]
-        bytes += nalUnit
-      }
+  /// those without any usability information, stay as they are; nil if all do.
+  public func added(to accessUnit: UnsafeRawBufferPointer) -> [UInt8]? {
+    func described(_ unit: NALUnit) -> [UInt8]? {
+      unit.type == .sequenceParameterSet ? try? added(to: accessUnit[unit.range]) : nil
+    }
+    let units = AnnexB(accessUnit)
+    guard units.contains(where: { described($0) != nil }) else { return nil }
+    return units.reduce(into: []) { bytes, unit in
+      bytes += described(unit) ?? [0, 0, 0, 1] + accessUnit[unit.range]
     }
   }
 

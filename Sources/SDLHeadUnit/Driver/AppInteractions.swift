@@ -256,8 +256,8 @@ struct SoftButton: Equatable, Sendable {
   /// The buttons in a request.
   /// - Returns: nil if the request has no buttons, so that those of a former request stay.
   static func list(in request: RPCMessage) throws(RequestRefusal) -> [SoftButton]? {
-    var buttons: [SoftButton] = []
     guard let entries = request.parameters["softButtons"]?.array else { return nil }
+    var buttons: [SoftButton] = []
     for entry in entries { buttons.append(try SoftButton(json: entry.object ?? [:])) }
     return buttons
   }

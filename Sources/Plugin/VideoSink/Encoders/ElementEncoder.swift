@@ -197,11 +197,20 @@ extension ElementEncoder {
     let settles = SettledUnit.changesNothing(byteCount: bytes.count, unitCount: 1, isKeyFrame: unit.isKeyFrame)
     unchangedCount = settles ? unchangedCount + 1 : 0
     isSettled = unchangedCount >= Self.settledCount
-    guard unit.isKeyFrame else { return payload.storeUnits(of: bytes, isKeyFrame: false) }
     // A decoder may begin at any key frame.
-    let front = unit.hasParameterSets ? [] : parameterSets.bytes ?? []
-    let keyFrame = (front + bytes).withUnsafeBytes { colours?.added(to: $0) ?? Array($0) }
-    keyFrame.withUnsafeBytes { payload.storeUnits(of: $0, isKeyFrame: true) }
+    if unit.isKeyFrame, !unit.hasParameterSets, let front = parameterSets.bytes {
+      (front + bytes).withUnsafeBytes { storeDescribed($0, isKeyFrame: true, in: payload) }
+    } else {
+      storeDescribed(bytes, isKeyFrame: unit.isKeyFrame, in: payload)
+    }
+  }
+
+  private func storeDescribed(_ bytes: UnsafeRawBufferPointer, isKeyFrame: Bool, in payload: FramePayload) {
+    if isKeyFrame, let described = colours?.added(to: bytes) {
+      described.withUnsafeBytes { payload.storeUnits(of: $0, isKeyFrame: true) }
+    } else {
+      payload.storeUnits(of: bytes, isKeyFrame: isKeyFrame)
+    }
   }
 
   /// Some elements, such as openh264enc, do not write them into the stream.
