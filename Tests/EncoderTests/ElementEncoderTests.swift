@@ -349,18 +349,23 @@ import struct TestSupport.SeededGenerator
     #expect(throws: ElementError.self) { try EncoderChoice("x264") }
   }
 
+  /// No caps are accepted.
+  private static func refuseEvents(_ pad: UnsafeMutablePointer<GstPad>) {
+    gst_pad_set_event_function_full(
+      pad,
+      { _, _, event in
+        gst_event_unref(event)
+        return 0
+      }, nil, nil)
+  }
+
   /// One that can't be used is passed over.
   @Test(.enabled(if: !isX264LinkedIn), arguments: [true, false]) func nextOfTheTable(failsAtTheStart: Bool) throws {
     let harness = try SinkHarness(isLive: false, properties: "sync=false bitrate=6000")
     let setup = EncoderSetup(try harness.pipeline.sink) { encoder in
       guard encoder["name"]?.hasPrefix("x264enc") == true, let pad = try? encoder.pad("sink") else { return }
       if failsAtTheStart {
-        gst_pad_set_event_function_full(
-          pad,
-          { _, _, event in
-            gst_event_unref(event)
-            return 0
-          }, nil, nil)
+        Self.refuseEvents(pad)
       } else {
         gst_pad_set_chain_function_full(
           pad,
@@ -388,12 +393,7 @@ import struct TestSupport.SeededGenerator
     // Only the first one takes NV12.
     let setup = EncoderSetup(try pipeline.sink) { encoder in
       guard encoder["name"]?.hasPrefix("x264enc") == true, let pad = try? encoder.pad("sink") else { return }
-      gst_pad_set_event_function_full(
-        pad,
-        { _, _, event in
-          gst_event_unref(event)
-          return 0
-        }, nil, nil)
+      Self.refuseEvents(pad)
     }
     try pipeline.play()
     if canChange {
