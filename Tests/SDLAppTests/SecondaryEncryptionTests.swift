@@ -54,6 +54,29 @@ import Testing
     #expect(driver.failure?.canHeal == true)
   }
 
+  /// The end of a service that is confirmed says that all of its records have arrived.
+  @Test(arguments: [true, false]) func lossAfterTheEnd(isConfirmed: Bool) {
+    let driver = encrypted()
+    driver.setVideoRequest(nil)
+    if isConfirmed { driver.control(.endServiceACK, .video, on: .secondary) }
+    driver.wait(.seconds(2))
+    #expect(driver.session.status.videoState == .stopped)
+    driver.loseSecondary()
+    #expect(driver.failure == (isConfirmed ? nil : .encryptedTransportLost))
+  }
+
+  /// Records of the next service on the same transport come after those of the one before; its start does not say that
+  /// they have arrived.
+  @Test func lossAfterAnUnconfirmedEndAndTheNextStart() {
+    let driver = encrypted()
+    driver.setVideoRequest(nil)
+    driver.wait(.seconds(2))
+    driver.setVideoRequest(AppDriver.videoRequest)
+    #expect(driver.session.status.videoState == .starting)
+    driver.loseSecondary()
+    #expect(driver.failure == .encryptedTransportLost)
+  }
+
   /// The same for sound, and whatever the other transport could carry.
   @Test(arguments: [[2, 1], [2]] as [[Int32]]) func lossOfEncryptedSound(list: [Int32]) {
     let driver = encrypted(.audio, audio: list)
@@ -90,5 +113,20 @@ import Testing
     driver.receive(acknowledgement)
     #expect(driver.session.status.isRPCEncrypted)
     #expect(driver.take().contains("• stopped moved") == list.contains(1))
+  }
+
+  /// Nor may records on the primary overtake those that may still be on their way.
+  @Test(arguments: [true, false]) func aMoveWaitsForTheEnd(isConfirmed: Bool) {
+    let driver = encrypted()
+    driver.notify(.onPermissionsChange, ["requireEncryption": .bool(true)])
+    var acknowledgement = Frame.control(.startServiceACK, service: .rpc, version: 5, sessionID: AppDriver.sessionID)
+    acknowledgement.header.isEncrypted = true
+    driver.receive(acknowledgement)
+    #expect(driver.session.status.videoState == .stopping)
+    _ = driver.take()
+    if isConfirmed { driver.control(.endServiceACK, .video, on: .secondary) }
+    driver.wait(.seconds(6))
+    #expect(driver.failure == (isConfirmed ? nil : .encryptedTransportLost))
+    #expect(driver.take().contains("→ StartService video 800×480 RAW H264 encrypted") == isConfirmed)
   }
 }

@@ -51,10 +51,10 @@ struct AudioService: RequestedService {
 
   /// Acts on the difference between the demanded and the present state. Sound does not start while a start of video
   /// waits for its answer: a refusal costs the app its level, unless its other service runs already.
-  mutating func reconcile(_ context: inout SessionContext, beside video: VideoService) {
+  mutating func reconcile(_ context: inout SessionContext, beside video: VideoService) throws(AppSessionFailure) {
     var demand = demand(context, beside: video)
     if case .stream = demand, isClosed, video.isStarting || startWaits(for: video, context) { demand = .hold }
-    follow(demand, &context, beside: video)
+    try follow(demand, &context, beside: video)
   }
 
   /// A control frame of the service, on the transport that carries it.
@@ -70,7 +70,7 @@ struct AudioService: RequestedService {
     case .startServiceNAK:
       let rejection = context.security.refused(.audio, ServiceRejection(payload: frame.payload))
       perform(lifecycle.refused(rejection, demand, now: context.now), &context)
-    case .endServiceACK, .endServiceNAK: lifecycle.endConfirmed()
+    case .endServiceACK, .endServiceNAK: endConfirmed(&context)
     default: context.messenger.diagnose("ignored control frame \(control) on \(frame.header.service)")
     }
   }

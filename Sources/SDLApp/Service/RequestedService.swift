@@ -55,13 +55,21 @@ extension RequestedService {
   }
 
   /// Brings the service closer to the demanded state.
+  ///
+  /// - Throws: ``AppSessionFailure/encryptedTransportLost`` if records that may be in flight elsewhere could be overtaken.
   mutating func follow(
     _ demand: StreamDemand<Request>, _ context: inout SessionContext, beside other: some RequestedService
-  ) {
+  ) throws(AppSessionFailure) {
     let placement = placement(context, beside: other)
     let wasClosed = isClosed
     let outputs = lifecycle.reconcile(demand, now: context.now)
-    if wasClosed, isStarting { transport.starts(placement) }
+    if wasClosed, isStarting {
+      transport.starts(placement)
+      let isOvertaking = TransportRole.allCases.contains {
+        $0 != transport.role && context.security.hasRecordsInFlight(on: $0)
+      }
+      if isOvertaking, context.security.asksForEncryption(of: Self.type) { throw .encryptedTransportLost }
+    }
     perform(outputs, &context)
   }
 
@@ -79,11 +87,17 @@ extension RequestedService {
   ) throws(AppSessionFailure) {
     guard isStarting else { return }
     do throws(AppSessionFailure) {
-      try context.security.acknowledged(Self.type, isEncrypted: isEncrypted, &context.messenger)
+      try context.security.acknowledged(Self.type, isEncrypted: isEncrypted, on: transport.role, &context.messenger)
     } catch {
       context.messenger.send(.endService, Self.type, on: transport.role)
       throw error
     }
+  }
+
+  /// EndServiceACK or EndServiceNAK. A late one is not about the service that has begun since.
+  mutating func endConfirmed(_ context: inout SessionContext) {
+    if !isOpen { context.security.endConfirmed(Self.type) }
+    lifecycle.endConfirmed()
   }
 
   /// Gives up a start that is not answered.

@@ -22,12 +22,6 @@ struct SessionServices: Sendable {
   /// The secondary transport carries a service that has not ended.
   var usesSecondary: Bool { video.isOnSecondary || audio.isOnSecondary }
 
-  /// Encrypted data may be lost with the secondary transport.
-  func hasRecordsOnSecondary(_ context: SessionContext) -> Bool {
-    video.isOnSecondary && context.security.isEncrypted(.video)
-      || audio.isOnSecondary && context.security.isEncrypted(.audio)
-  }
-
   func nextDeadline(now: Duration) -> Duration? {
     video.nextDeadline(now: now).earlier(audio.nextDeadline(now: now)).earlier(buttons.nextDeadline)
       .earlier(application.nextDeadline)
@@ -52,9 +46,9 @@ struct SessionServices: Sendable {
   }
 
   /// Acts on the difference between the demanded and the present state.
-  mutating func reconcile(_ context: inout SessionContext) {
-    video.reconcile(&context, beside: audio)
-    audio.reconcile(&context, beside: video)
+  mutating func reconcile(_ context: inout SessionContext) throws(AppSessionFailure) {
+    try video.reconcile(&context, beside: audio)
+    try audio.reconcile(&context, beside: video)
   }
 
   /// Notes whether a demanded service waits for a transport.

@@ -57,10 +57,10 @@ struct VideoService: RequestedService {
   }
 
   /// Acts on the difference between the demanded and the present state.
-  mutating func reconcile(_ context: inout SessionContext, beside audio: AudioService) {
+  mutating func reconcile(_ context: inout SessionContext, beside audio: AudioService) throws(AppSessionFailure) {
     var demand = demand(context, beside: audio)
     if case .stream = demand, startWaits(for: audio, context) { demand = .hold }
-    follow(demand, &context, beside: audio)
+    try follow(demand, &context, beside: audio)
   }
 
   /// The head unit's capability is known, or has changed.
@@ -88,7 +88,7 @@ struct VideoService: RequestedService {
     case .startServiceNAK:
       let rejection = context.security.refused(.video, ServiceRejection(payload: frame.payload))
       perform(lifecycle.refused(rejection, demand(context, beside: audio), now: context.now), &context)
-    case .endServiceACK, .endServiceNAK: lifecycle.endConfirmed()
+    case .endServiceACK, .endServiceNAK: endConfirmed(&context)
     default: context.messenger.diagnose("ignored control frame \(control) on \(frame.header.service)")
     }
   }

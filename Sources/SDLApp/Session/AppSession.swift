@@ -213,7 +213,7 @@ extension AppSession {
     let isWanted = context.isSecondaryWanted
     context.changeSecondary { $0.reconcile(isWanted: isWanted, now: $1) }
     try noteLossOfSecondary()
-    services.reconcile(&context)
+    try services.reconcile(&context)
     unregisterIfServicesHaveEnded()
     services.sendRequests(&context)
     context.reportSecondary()
@@ -374,12 +374,10 @@ extension AppSession {
 
   private mutating func noteLossOfSecondary() throws(AppSessionFailure) {
     guard context.takeLossOfSecondary() else { return }
-    // TLS numbers its records, of which some may be lost. No further one could be decrypted.
-    let hadRecords = services.hasRecordsOnSecondary(context)
     services.secondaryLost(&context)
     // The end of the session goes on.
     if case .finishing = context.phase { return unregisterIfServicesHaveEnded() }
-    if hadRecords { throw .encryptedTransportLost }
+    if context.security.hasRecordsInFlight(on: .secondary) { throw .encryptedTransportLost }
   }
 
   /// The frame with its payload in clear; nil for one that is dropped.

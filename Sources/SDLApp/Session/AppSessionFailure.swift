@@ -26,7 +26,8 @@ public enum AppSessionFailure: Error, Equatable, Sendable {
   case headUnitNotTrusted(reason: String)
   /// TLS handshakes do not complete, but the head unit behaves as if they had.
   case handshakeLost
-  /// The secondary transport was lost with encrypted video or sound on it.
+  /// The secondary transport was lost with encrypted video or sound that may not have arrived, or video or sound would
+  /// overtake it on another transport.
   case encryptedTransportLost
   /// The head unit's data can't be decrypted.
   case decryptionFailed(reason: String)
@@ -63,7 +64,7 @@ extension AppSessionFailure: CustomStringConvertible {
     case .handshakeLost:
       "two TLS handshakes with the head unit in a row did not end: it has most likely lost the last message of one (SDL Core as TLS server does now and then), and begins no other on the same connection"
     case .encryptedTransportLost:
-      "the secondary transport was lost while encrypted media were in flight; TLS can't continue without them"
+      "encrypted video or sound may not have arrived on the transport that carried it; TLS can't continue without it"
     case .decryptionFailed(let reason):
       "data from the head unit can't be decrypted: \(reason)"
     }

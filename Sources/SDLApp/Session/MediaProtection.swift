@@ -36,6 +36,8 @@ struct MediaProtection: Sendable {
   private(set) var isEncrypted = false
   /// The head unit refuses the service encrypted, and the policy allows it in clear.
   private(set) var isGivenUp = false
+  /// The transport on which records of the service may be in flight, also after its end; nil for none.
+  private(set) var recordsInFlight: TransportRole?
 
   init(_ service: ServiceType, _ configuration: AppSession.Configuration) {
     self.service = service
@@ -52,15 +54,17 @@ struct MediaProtection: Sendable {
   /// The start is acknowledged, with or without the E bit, which alone says what is encrypted.
   ///
   /// - Parameters:
+  ///   - role: the transport that carries the service.
   ///   - hasHandshake: whether the session's handshake is complete.
   ///   - failure: why it is not, if that is known.
   /// - Returns: Why the service runs in clear although encryption was requested; nil if the request is fulfilled.
   /// - Throws: ``AppSessionFailure/notEncrypted(_:reason:)`` if it must not start like that.
   mutating func acknowledged(
-    isEncrypted: Bool, hasHandshake: Bool, after failure: HandshakeFailure?
+    isEncrypted: Bool, on role: TransportRole, hasHandshake: Bool, after failure: HandshakeFailure?
   ) throws(AppSessionFailure) -> String? {
     guard encryption != .none else { return nil }
     self.isEncrypted = isEncrypted && hasHandshake
+    if self.isEncrypted { recordsInFlight = role }
     if self.isEncrypted || encryption == .authenticate && hasHandshake { return nil }
     let handshake = hasHandshake ? "although the TLS handshake was completed" : "without a TLS handshake"
     let cause = failure?.text ?? (isGivenUp ? "it has refused encrypted \(service.mediaName)" : nil) ?? handshake
@@ -69,6 +73,9 @@ struct MediaProtection: Sendable {
     return failure?.refusesHeadUnit == true
       ? "this app does not trust the head unit, as \(cause)" : "the head unit does not want it, as \(reason)"
   }
+
+  /// The head unit has confirmed the end of the service, before which it has read all of its records.
+  mutating func endConfirmed() { recordsInFlight = nil }
 
   /// Adds the state of the handshake to a refusal. If the service may be sent in clear, the next start requests that.
   mutating func refused(_ rejection: ServiceRejection, after failure: HandshakeFailure?) -> ServiceRejection {

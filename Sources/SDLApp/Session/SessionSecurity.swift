@@ -375,11 +375,20 @@ extension SessionSecurity {
   ///
   /// - Throws: ``AppSessionFailure/notEncrypted(_:reason:)`` if it must not start like that.
   mutating func acknowledged(
-    _ service: ServiceType, isEncrypted: Bool, _ messenger: inout SessionMessenger
+    _ service: ServiceType, isEncrypted: Bool, on role: TransportRole, _ messenger: inout SessionMessenger
   ) throws(AppSessionFailure) {
     let reason = try self[service].acknowledged(
-      isEncrypted: isEncrypted, hasHandshake: channel != nil, after: failure)
+      isEncrypted: isEncrypted, on: role, hasHandshake: channel != nil, after: failure)
     if let reason { messenger.report(.mediaInClear(service, reason)) }
+  }
+
+  /// The head unit has confirmed the end of the service.
+  mutating func endConfirmed(_ service: ServiceType) { self[service].endConfirmed() }
+
+  /// Whether records of video or sound may be in flight on this transport: TLS numbers them, so the head unit can
+  /// decrypt no later one that it gets without them.
+  func hasRecordsInFlight(on role: TransportRole) -> Bool {
+    video.recordsInFlight == role || audio.recordsInFlight == role
   }
 
   /// Adds the state of the handshake to a refusal.
