@@ -15,6 +15,9 @@ public enum AppPolicy: Equatable, Sendable {
     return levels.contains(level)
   }
 
+  /// Whether a soft button may have this action (`steal_focus` and `keep_context` of the policy table).
+  func allows(_ action: SoftButton.Action) -> Bool { action == .close || self == .listedApp }
+
   /// The levels in which an RPC is allowed, by the name of the RPC; one that is missing is allowed in none.
   var levels: [String: [HMILevel]] {
     switch self {

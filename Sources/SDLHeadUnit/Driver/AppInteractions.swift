@@ -21,7 +21,7 @@ struct AppInteractions: Sendable {
   mutating func begin(_ request: RPCMessage, menu: AppMenu, _ context: inout SessionContext) -> Bool {
     var interaction: AppInteraction
     do throws(RequestRefusal) {
-      interaction = try AppInteraction(request, menu: menu)
+      interaction = try AppInteraction(request, menu: menu, context.configuration.policy)
       interaction.warning = context.requestWarning
     } catch {
       context.respond(to: request, success: false, error.code, info: error.info)
@@ -155,7 +155,7 @@ struct AppInteraction: Sendable {
 
   /// Checks what ``RequestSchemas`` leaves open.
   /// - Throws: SDL Core's answer to an invalid request. A request of another kind is INVALID_DATA.
-  init(_ request: RPCMessage, menu: AppMenu) throws(RequestRefusal) {
+  init(_ request: RPCMessage, menu: AppMenu, _ policy: AppPolicy) throws(RequestRefusal) {
     let parameters = request.parameters
     guard let layer = Layer(request.function), let time = Self.time(of: request.function) else {
       throw RequestRefusal(code: .invalidData)
@@ -165,7 +165,7 @@ struct AppInteraction: Sendable {
     correlationID = request.correlationID
     cancelID = parameters["cancelID"]?.integer
     duration = .milliseconds(parameters[time.key]?.integer ?? time.standard)
-    softButtons = try SoftButton.list(in: request) ?? []
+    softButtons = try SoftButton.list(in: request, policy) ?? []
     var choices: Set<Int> = []
     switch request.function {
     case .alert, .subtleAlert:
@@ -233,12 +233,16 @@ struct SoftButton: Equatable, Sendable {
   let action: Action
 
   /// Checks what ``RequestSchemas`` leaves open.
-  /// - Throws: INVALID_DATA for a button without the text or the image that its type has.
-  private init(json: JSONObject) throws(RequestRefusal) {
+  /// - Throws: INVALID_DATA for a button without the text or the image that its type has; DISALLOWED for an action that
+  ///   the policies do not grant.
+  private init(json: JSONObject, _ policy: AppPolicy) throws(RequestRefusal) {
     id = json["softButtonID"]?.integer ?? 0
     text = json["text"]?.string ?? ""
     action = json["systemAction"]?.string.flatMap(Action.init) ?? .close
     let type = json["type"]?.string ?? ""
+    guard policy.allows(action) else {
+      throw RequestRefusal(code: .disallowed, info: "The policies do not grant \(action.rawValue) of soft button \(id)")
+    }
     // SDL Core accepts an empty text beside an image.
     let hasText = type == "BOTH" ? json["text"] != nil : !text.isEmpty
     if type != "IMAGE", !hasText { throw Self.refusal(id, type, without: "a text") }
@@ -255,10 +259,10 @@ struct SoftButton: Equatable, Sendable {
 
   /// The buttons in a request.
   /// - Returns: nil if the request has no buttons, so that those of a former request stay.
-  static func list(in request: RPCMessage) throws(RequestRefusal) -> [SoftButton]? {
+  static func list(in request: RPCMessage, _ policy: AppPolicy) throws(RequestRefusal) -> [SoftButton]? {
     guard let entries = request.parameters["softButtons"]?.array else { return nil }
     var buttons: [SoftButton] = []
-    for entry in entries { buttons.append(try SoftButton(json: entry.object ?? [:])) }
+    for entry in entries { buttons.append(try SoftButton(json: entry.object ?? [:], policy)) }
     return buttons
   }
 }

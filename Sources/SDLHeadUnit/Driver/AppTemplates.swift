@@ -198,7 +198,9 @@ struct AppTemplates: Sendable {
   /// The driver can press them until the next request of the same kind replaces them.
   private mutating func setSoftButtons(_ request: RPCMessage, _ context: inout SessionContext) {
     do throws(RequestRefusal) {
-      if let buttons = try SoftButton.list(in: request) { softButtonsOfRequests[request.function] = buttons }
+      if let buttons = try SoftButton.list(in: request, context.configuration.policy) {
+        softButtonsOfRequests[request.function] = buttons
+      }
       context.respond(to: request, success: true, .success)
     } catch {
       context.respond(to: request, success: false, error.code, info: error.info)

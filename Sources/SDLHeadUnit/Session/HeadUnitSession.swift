@@ -460,8 +460,8 @@ extension HeadUnitSession {
         media.start(
           frame, on: transport, isTransportAllowed: secondary.allows(service, on: transport), registration.app,
           registration.capability, &security, &context)
-      // As with video, SDL Core waits for an app.
-      case .hybrid where registration.app == nil: break
+      // Every session of SDL Core has this service. To protect it, it waits for an app.
+      case .hybrid where frame.header.isEncrypted && registration.app == nil: break
       case .control, .rpc, .hybrid:
         context.refuse(.startServiceNAK, service: service, reason: "This service is not supported")
       }

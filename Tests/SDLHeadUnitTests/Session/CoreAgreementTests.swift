@@ -149,6 +149,13 @@ import Testing
       ])
     },
     Agreement(
+      conversation: "soft buttons: actions of an app that no policy names",
+      core: ["SUCCESS", "DISALLOWED", "DISALLOWED"]
+    ) {
+      Self.show(
+        ["DEFAULT_ACTION", "STEAL_FOCUS", "KEEP_CONTEXT"].map { #""type":"TEXT","text":"Go","systemAction":"\#($0)""# })
+    },
+    Agreement(
       conversation: "negative correlation ids: a request, one that can't be read, a registration",
       core: ["-1 INVALID_ID", "-2 INVALID_ID", "-3 INVALID_ID", "rpc endService", "closed"]
     ) {
@@ -178,11 +185,13 @@ import Testing
       return [app.result(id)?.resultCode ?? "no answer"] + app.controls + (isRegistered ? [] : ["closed"])
     },
     Agreement(
-      conversation: "the hybrid service, before the registration and after it", core: ["hybrid startServiceNAK"]
+      conversation: "the hybrid service, twice before the registration and after it",
+      core: ["hybrid startServiceNAK", "hybrid startServiceNAK", "hybrid startServiceNAK"]
     ) {
       var app = TestApp(Self.preset)
       app.startSession()
       app.forget()
+      app.send(.startService, .hybrid)
       app.send(.startService, .hybrid)
       let before = app.controls
       app.register()
