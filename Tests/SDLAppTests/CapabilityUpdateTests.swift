@@ -136,12 +136,11 @@ import Testing
   @Test func scaleOfTheDisplayThatIsAskedFor() throws {
     let driver = Self.driver(try Self.capability(Self.large))
     driver.setVideoRequest(VideoStartRequest(size: VideoSize(480, 320)))
+    driver.status(.full, .streamable)
     driver.updateCapability(try Self.capability(#"{"scale":2}"#))
     #expect(Self.texts(driver.capabilities.last ?? nil) == ["1920×720", "800×380", "240×160"])
-    driver.setVideoRequest(VideoStartRequest(size: VideoSize(240, 160)))
-    driver.status(.full, .streamable)
     driver.setVideoRequest(VideoStartRequest(size: VideoSize(800, 380)))
-    // 240×160 has been requested already.
+    // 480×320 has been requested already.
     driver.updateCapability(try Self.capability(#"{"scale":3}"#))
     #expect(Self.texts(driver.capabilities.last ?? nil) == ["1920×720", "800×380", "160×106"])
   }

@@ -54,6 +54,20 @@ import Testing
     #expect(!driver.take().contains("→ OnAppCapabilityUpdated"))
   }
 
+  /// A former session's request says nothing about the display that this head unit means.
+  @Test func anUpdateBeforeTheFirstServiceIsAboutTheFirstDisplay() throws {
+    let driver = Self.registered()
+    driver.setSupportedDisplays(Self.displays)
+    driver.setVideoRequest(VideoStartRequest(size: VideoSize(320, 200)))
+    var update = VideoStreamingCapability()
+    update.scale = 2
+    driver.updateCapability(update)
+    driver.status(.full, .streamable)
+    let message = try #require(Self.notifications(driver).first)
+    let entries = OnAppCapabilityUpdated(json: message.parameters).videoStreaming?.additionalCapabilities
+    #expect(entries == Array(Self.entries.dropFirst()))
+  }
+
   @Test("only from RPC 7.1 on", arguments: [((8, 0), true), ((7, 1), true), ((7, 0), false), ((5, 1), false)])
   func versions(_ version: (Int, Int), _ isTold: Bool) {
     let driver = Self.registered(rpcVersion: RPCVersion(version.0, version.1))

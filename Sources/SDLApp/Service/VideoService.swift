@@ -33,12 +33,13 @@ struct VideoService: RequestedService {
   }
 
   /// The sizes of the pictures that are streamed or requested, the most certain first: those of the service if there is
-  /// one, else those of the app's request.
+  /// one, else those of the app's request. None before the first service of the session, when the head unit can't know
+  /// which of its displays the app will use.
   var sizesInUse: [VideoSize] {
     switch lifecycle.state {
     case .open(let request, let accepted, _): [accepted.size, request.size]
     case .starting(let request, _): [request.size]
-    case .closed, .ending, .awaitingReason: request.map { [$0.size] } ?? []
+    case .closed, .ending, .awaitingReason: lastGrant == nil ? [] : request.map { [$0.size] } ?? []
     }
   }
 
