@@ -69,6 +69,19 @@ import Testing
     #expect(driver.sentQueries.count == 1)
   }
 
+  /// The start that comes once it is ready has a handshake as well.
+  @Test func aHeadUnitThatIsNotReadyForMinutes() {
+    let driver = driver()
+    for _ in 0..<500 {
+      driver.wait(.milliseconds(300))
+      if !driver.sentQueries.isEmpty { driver.receive(.error(.notProtected, "not yet")) }
+      _ = driver.take()
+    }
+    driver.wait(.seconds(60))
+    #expect(driver.failure == nil || driver.failure == .handshakeLost)
+    #expect(!driver.sentQueries.isEmpty)
+  }
+
   /// A start that was refused in the middle of a handshake leaves none behind.
   @Test func refusedInTheMiddle() {
     let driver = driver()

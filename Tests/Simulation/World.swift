@@ -68,7 +68,7 @@ final class World {
     switch note {
     case .finding(let rule, let text): find(rule, text)
     case .event(let text):
-      trace?("  \(text)")
+      trace?("\(elapsed.text)   \(text)")
       tally.count(event: text)
     case .state(let state): tally.reached(state)
     }
@@ -108,6 +108,7 @@ final class World {
   private func makeApp(_ plan: SimulatedApp.Plan, _ index: Int) -> SimulatedApp {
     let app = SimulatedApp(
       plan, name: "app\(index)", seed: scenario.seed &+ UInt64(index), host: Self.host(index), network: network,
+      trace: trace.map { trace in { [unowned self] in trace("\(elapsed.text) \($0)") } },
       note: { [unowned self] in take($0) })
     app.video?.setCaps(firstSize, isRaw: plan.video?.isRaw ?? true)
     app.video?.play()
@@ -408,7 +409,7 @@ final class World {
   /// What the head unit reports.
   private func take(_ event: HeadUnitServerEvent) {
     guard case .session(let id, let event) = event else { return }
-    if let trace, let text = event.text { trace("    \(id) \(text)") }
+    if let trace, let text = event.text { trace("\(elapsed.text)     \(id) \(text)") }
     switch event {
     case .appRegistered(let name, _, _, _, _):
       refused.remove(id)

@@ -60,7 +60,7 @@ struct SessionSecurity: Sendable {
   /// The time that SDL Core as a TLS server needs to prepare for the handshake: before that, it answers that the
   /// service is not protected.
   private static let handshakeDelay = Duration.milliseconds(300)
-  /// The most handshakes in a session. Each takes some milliseconds.
+  /// The most handshakes that the head unit begins in a session. Each takes some milliseconds.
   private static let maximumHandshakeCount = 100
   /// So many incomplete handshakes in a row mean that the head unit counts one of them as complete, and begins no
   /// other.
@@ -72,6 +72,7 @@ struct SessionSecurity: Sendable {
   private let makeChannel: SecureChannelFactory?
   /// The handshake that began last.
   private var handshake: Handshake?
+  /// Of those that the head unit has begun; the app's own are ``handshakeDelay`` apart.
   private var handshakeCount = 0
   /// Handshakes in a row that have begun and not completed.
   private var unfinishedCount = 0
@@ -175,6 +176,10 @@ extension SessionSecurity {
     let isNew = handshake == nil || query.beginsHandshake && channel != nil && !isChannelUsed
     do throws(SecureChannelFailure) {
       if makeChannel == nil || !configuration.beginsHandshake && isNew {
+        handshakeCount += 1
+        guard handshakeCount <= Self.maximumHandshakeCount else {
+          throw SecureChannelFailure(.invalidData, "too many handshakes")
+        }
         try makeHandshake(now: situation.now)
       } else if configuration.beginsHandshake, query.beginsHandshake {
         throw SecureChannelFailure(
@@ -200,10 +205,6 @@ extension SessionSecurity {
   private mutating func makeHandshake(now: Duration) throws(SecureChannelFailure) {
     // Without an answer, a head unit would wait forever.
     guard let makeChannel else { throw SecureChannelFailure(.notSupported, "this app does not encrypt") }
-    handshakeCount += 1
-    guard handshakeCount <= Self.maximumHandshakeCount else {
-      throw SecureChannelFailure(.invalidData, "too many handshakes")
-    }
     do throws(SecureChannelFailure) {
       handshake = Handshake(channel: try makeChannel(), began: now)
     } catch {
@@ -246,9 +247,7 @@ extension SessionSecurity {
   ) throws(AppSessionFailure) -> [Output] {
     guard let begin = handshakeBegin, begin <= situation.now else { return [] }
     handshakeBegin = nil
-    guard handshake == nil, makeChannel != nil, handshakeCount < Self.maximumHandshakeCount,
-      isHandshakeAwaited(situation)
-    else { return [] }
+    guard handshake == nil, makeChannel != nil, isHandshakeAwaited(situation) else { return [] }
     do throws(SecureChannelFailure) {
       try makeHandshake(now: situation.now)
     } catch {

@@ -53,7 +53,7 @@ final class SimulatedApp: AppConnectionObserver, @unchecked Sendable {
   private(set) var endDeadline: Duration?
 
   init(
-    _ plan: Plan, name: String, seed: UInt64, host: String, network: SimulatedNetwork,
+    _ plan: Plan, name: String, seed: UInt64, host: String, network: SimulatedNetwork, trace: ((String) -> Void)? = nil,
     note: @escaping (Simulation.Note) -> Void
   ) {
     self.plan = plan
@@ -73,6 +73,7 @@ final class SimulatedApp: AppConnectionObserver, @unchecked Sendable {
       endpoint: .tcp(host: SimulatedNetwork.carHost, port: SimulatedNetwork.primaryPort), session: session,
       videoQueueCapacity: plan.queueCapacity, reconnection: Reconnection.Timing(), clock: network.clock)
     configuration.makeSocket = { _ in network.makeSocket(host: host) }
+    configuration.messageTrace = trace.map { Messages(name: name, line: $0) }
     if plan.encrypts { configuration.makeSecureChannel = { FakeChannel(isServer: !plan.beginsHandshake) } }
     attempts = ConnectionAttempts(configuration, now: network.now)
     let relay = Relay()
@@ -82,6 +83,14 @@ final class SimulatedApp: AppConnectionObserver, @unchecked Sendable {
     video = plan.video.map { SimulatedVideo($0, connection: connection, network: network, note: note) }
     sound = plan.sound.map { SimulatedSound($0, connection: connection, network: network, note: note) }
     beginAttempt()
+  }
+
+  /// `@unchecked Sendable`: a simulation has one thread.
+  private struct Messages: MessageTrace, @unchecked Sendable {
+    let name: String
+    let line: (String) -> Void
+    var isEnabled: Bool { true }
+    func trace(_ message: String) { line("      \(name) \(message)") }
   }
 
   private final class Relay: AppConnectionObserver, @unchecked Sendable {
