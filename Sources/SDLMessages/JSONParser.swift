@@ -1,3 +1,5 @@
+import SDLWire
+
 extension JSONObject {
   /// Why bytes are not RPC parameters.
   public enum Malformed: Error, Equatable, Sendable {
@@ -174,8 +176,7 @@ struct JSONParser {
       case UInt8(ascii: "\""):
         let run = bytes[runStart..<position]
         position += 1
-        if decoded.isEmpty { return String(decoding: run, as: UTF8.self) }
-        return String(decoding: decoded + run, as: UTF8.self)
+        return String(decoding: decoded.isEmpty ? run : decoded + run, as: UTF8.self).streamSafe
       case UInt8(ascii: "\\"):
         decoded += bytes[runStart..<position]
         position += 1

@@ -145,7 +145,7 @@ extension BSONDocument {
 
     func utf8(_ bytes: ArraySlice<UInt8>) throws(Malformed) -> String {
       guard let text = String(validating: bytes, as: UTF8.self) else { throw .notUTF8 }
-      return text
+      return text.streamSafe
     }
 
     mutating func document(depth: Int) throws(Malformed) -> BSONDocument {

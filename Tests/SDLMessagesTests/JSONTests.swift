@@ -16,6 +16,14 @@ import TestSupport
     try json(#"{"v":\#(text)}"#)["v"]
   }
 
+  /// Swift hashes texts with many combining marks in a time that grows with the square of their number: a message of the
+  /// largest size would take minutes.
+  @Test func manyCombiningMarks() throws {
+    let text = "e" + String(repeating: "\u{301}\u{323}", count: 100)
+    let object = try json(#"{"\#(text)":"\#(text)"}"#)
+    #expect(object.serialized == [text.streamSafe: .string(text.streamSafe)].serialized)
+  }
+
   @Test func everyType() throws {
     let text = #"""
       { "null" : null, "yes":true,"no" : false , "i": -12, "d": 1.5, "s": "text", "a": [1, "x", [], {}],

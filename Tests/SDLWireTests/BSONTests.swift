@@ -30,6 +30,13 @@ import TestSupport
     #expect(Self.everyType.bytes == Self.everyTypeBytes)
   }
 
+  /// Swift compares texts with many combining marks in a time that grows with the square of their number.
+  @Test func manyCombiningMarks() throws {
+    let text = "e" + String(repeating: "\u{301}\u{323}", count: 100)
+    let document = try BSONDocument(decoding: BSONDocument([(text, .string(text))]).bytes)
+    #expect(document.bytes == BSONDocument([(text.streamSafe, .string(text.streamSafe))]).bytes)
+  }
+
   @Test func extremes() throws {
     let document = BSONDocument([
       ("", .string("")), ("max", .int64(.max)), ("min", .int64(.min)), ("i", .int32(.min)), ("inf", .double(.infinity)),
