@@ -65,6 +65,31 @@ import Testing
     #expect(driver.failure == (isConfirmed ? nil : .encryptedTransportLost))
   }
 
+  /// A head unit that ends the service itself, as SDL Core does when the driver leaves, confirms nothing more; the app's
+  /// acknowledgement follows all records.
+  @Test(arguments: [true, false]) func lossAfterTheHeadUnitsEnd(isSoon: Bool) {
+    let driver = encrypted()
+    driver.control(.endService, .video, on: .secondary)
+    driver.status(.background, .notStreamable)
+    driver.wait(isSoon ? .seconds(1) : .seconds(30))
+    #expect(driver.session.status.videoState == .stopped)
+    driver.loseSecondary()
+    #expect(driver.failure == (isSoon ? .encryptedTransportLost : nil))
+  }
+
+  /// Nor does the next service have to stay on that transport.
+  @Test func moveAfterTheHeadUnitsEnd() {
+    let driver = encrypted()
+    driver.control(.endService, .video, on: .secondary)
+    driver.status(.limited, .notStreamable, audio: .audible)
+    driver.setVideoRequest(nil)
+    driver.wait(.seconds(30))
+    _ = driver.take()
+    driver.setAudioRequest(AudioStartRequest())
+    #expect(driver.take().contains("→ StartService audio encrypted"))
+    #expect(driver.failure == nil)
+  }
+
   /// Records of the next service on the same transport come after those of the one before; its start does not say that
   /// they have arrived.
   @Test func lossAfterAnUnconfirmedEndAndTheNextStart() {

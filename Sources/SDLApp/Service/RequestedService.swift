@@ -66,7 +66,7 @@ extension RequestedService {
     if wasClosed, isStarting {
       transport.starts(placement)
       let isOvertaking = TransportRole.allCases.contains {
-        $0 != transport.role && context.security.hasRecordsInFlight(on: $0)
+        $0 != transport.role && context.security.hasRecordsInFlight(on: $0, now: context.now)
       }
       if isOvertaking, context.security.asksForEncryption(of: Self.type) { throw .encryptedTransportLost }
     }
@@ -110,6 +110,7 @@ extension RequestedService {
   }
 
   mutating func endedByHeadUnit(_ context: inout SessionContext) {
+    if isOpen { context.security.endedByHeadUnit(Self.type, now: context.now) }
     perform(lifecycle.endedByHeadUnit(now: context.now), &context)
   }
 

@@ -377,7 +377,7 @@ extension AppSession {
     services.secondaryLost(&context)
     // The end of the session goes on.
     if case .finishing = context.phase { return unregisterIfServicesHaveEnded() }
-    if context.security.hasRecordsInFlight(on: .secondary) { throw .encryptedTransportLost }
+    if context.security.hasRecordsInFlight(on: .secondary, now: context.now) { throw .encryptedTransportLost }
   }
 
   /// The frame with its payload in clear; nil for one that is dropped.

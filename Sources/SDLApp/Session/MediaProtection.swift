@@ -37,7 +37,13 @@ struct MediaProtection: Sendable {
   /// The head unit refuses the service encrypted, and the policy allows it in clear.
   private(set) var isGivenUp = false
   /// The transport on which records of the service may be in flight, also after its end; nil for none.
-  private(set) var recordsInFlight: TransportRole?
+  private var recordsInFlight: TransportRole?
+  /// When they have arrived, if the transport works; nil if only the head unit's answer shows that.
+  private var arrival: Duration?
+
+  /// From the end of a service by the head unit to the arrival of its records: as long as a transport may take none
+  /// until it counts as lost.
+  static let arrivalTime = Duration.seconds(20)
 
   init(_ service: ServiceType, _ configuration: AppSession.Configuration) {
     self.service = service
@@ -64,7 +70,7 @@ struct MediaProtection: Sendable {
   ) throws(AppSessionFailure) -> String? {
     guard encryption != .none else { return nil }
     self.isEncrypted = isEncrypted && hasHandshake
-    if self.isEncrypted { recordsInFlight = role }
+    if self.isEncrypted { (recordsInFlight, arrival) = (role, nil) }
     if self.isEncrypted || encryption == .authenticate && hasHandshake { return nil }
     let handshake = hasHandshake ? "although the TLS handshake was completed" : "without a TLS handshake"
     let cause = failure?.text ?? (isGivenUp ? "it has refused encrypted \(service.mediaName)" : nil) ?? handshake
@@ -76,6 +82,14 @@ struct MediaProtection: Sendable {
 
   /// The head unit has confirmed the end of the service, before which it has read all of its records.
   mutating func endConfirmed() { recordsInFlight = nil }
+
+  /// The head unit has ended the service. It confirms nothing more, as the app's acknowledgement is the last message.
+  mutating func endedByHeadUnit(now: Duration) { arrival = now + Self.arrivalTime }
+
+  /// Whether records of the service may be in flight on this transport.
+  func hasRecordsInFlight(on role: TransportRole, now: Duration) -> Bool {
+    recordsInFlight == role && arrival.map { now < $0 } ?? true
+  }
 
   /// Adds the state of the handshake to a refusal. If the service may be sent in clear, the next start requests that.
   mutating func refused(_ rejection: ServiceRejection, after failure: HandshakeFailure?) -> ServiceRejection {

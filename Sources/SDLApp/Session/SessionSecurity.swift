@@ -384,10 +384,13 @@ extension SessionSecurity {
   /// The head unit has confirmed the end of the service.
   mutating func endConfirmed(_ service: ServiceType) { self[service].endConfirmed() }
 
+  /// The head unit has ended the service by itself.
+  mutating func endedByHeadUnit(_ service: ServiceType, now: Duration) { self[service].endedByHeadUnit(now: now) }
+
   /// Whether records of video or sound may be in flight on this transport: TLS numbers them, so the head unit can
   /// decrypt no later one that it gets without them.
-  func hasRecordsInFlight(on role: TransportRole) -> Bool {
-    video.recordsInFlight == role || audio.recordsInFlight == role
+  func hasRecordsInFlight(on role: TransportRole, now: Duration) -> Bool {
+    video.hasRecordsInFlight(on: role, now: now) || audio.hasRecordsInFlight(on: role, now: now)
   }
 
   /// Adds the state of the handshake to a refusal.
