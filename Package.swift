@@ -192,7 +192,7 @@ let package = Package(
       name: "BluetoothTests",
       dependencies: ["TestSupport", "SDLWire", "SDLMessages", "SDLApp", "SDLHeadUnit", "SDLLink", "Bluetooth"],
       swiftSettings: test),
-    .testTarget(name: "DiscoveryTests", dependencies: ["TestSupport", "Discovery"], swiftSettings: test),
+    .testTarget(name: "DiscoveryTests", dependencies: ["TestSupport", "DBus", "Discovery"], swiftSettings: test),
     .testTarget(name: "HTTPFetchTests", dependencies: ["SDLLink", "HTTPFetch"], swiftSettings: test),
     .testTarget(name: "TLSEngineTests", dependencies: ["TestSupport", "TLSEngine"], swiftSettings: test),
     .testTarget(

@@ -74,6 +74,7 @@ static const int CGIO_SIGNAL_MATCH_DATA = 1 << 4;
   FUNCTION (unsigned, g_dbus_connection_signal_subscribe, (CGIOConnection *, const char *, const char *, const char *, const char *, const char *, int, CGIOSignalCallback, void *, CGIODestroyNotify)) \
   FUNCTION (char *, g_dbus_error_get_remote_error, (const CGIOError *)) \
   FUNCTION (int, g_dbus_error_strip_remote_error, (CGIOError *)) \
+  FUNCTION (int, g_dbus_is_name, (const char *)) \
   FUNCTION (CGIODescriptorList *, g_dbus_message_get_unix_fd_list, (CGIOMessage *)) \
   FUNCTION (CGIOMessage *, g_dbus_method_invocation_get_message, (CGIOInvocation *)) \
   FUNCTION (const char *, g_dbus_method_invocation_get_method_name, (CGIOInvocation *)) \
@@ -110,6 +111,7 @@ static const int CGIO_SIGNAL_MATCH_DATA = 1 << 4;
   FUNCTION (uint32_t, g_variant_get_uint32, (CGIOVariant *)) \
   FUNCTION (CGIOVariant *, g_variant_get_variant, (CGIOVariant *)) \
   FUNCTION (size_t, g_variant_n_children, (CGIOVariant *)) \
+  FUNCTION (int, g_variant_is_object_path, (const char *)) \
   FUNCTION (CGIOVariant *, g_variant_parse, (const void *, const char *, const char *, const char **, CGIOError **)) \
   FUNCTION (CGIOVariant *, g_variant_ref, (CGIOVariant *)) \
   FUNCTION (void, g_variant_unref, (CGIOVariant *))

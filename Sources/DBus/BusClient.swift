@@ -61,14 +61,17 @@ package final class BusClient: @unchecked Sendable {
 
   /// Calls a method of a service that runs; none is started for this.
   ///
-  /// - Parameter arguments: as GVariant's text, in which ``quoted(_:)`` text stands for a string.
+  /// - Parameters:
+  ///   - service: may come from another program, as `object` may.
+  ///   - arguments: as GVariant's text, in which ``quoted(_:)`` text stands for a string.
   /// - Returns: nil for an error, and for an answer that does not come in time.
   package func call(
     _ service: String, _ object: String, _ interface: String, _ method: String, _ arguments: String = "()"
   ) -> Variant? {
-    guard let connection, let parameters = gio.pointee.g_variant_parse(nil, arguments, nil, nil, nil) else {
-      return nil
-    }
+    // GIO never answers calls with other names, not even once they are cancelled.
+    guard gio.pointee.g_dbus_is_name(service) != 0, gio.pointee.g_variant_is_object_path(object) != 0, let connection,
+      let parameters = gio.pointee.g_variant_parse(nil, arguments, nil, nil, nil)
+    else { return nil }
     defer { gio.pointee.g_variant_unref(parameters) }
     wait { client in
       gio.pointee.g_dbus_connection_call(
@@ -118,7 +121,8 @@ package final class BusClient: @unchecked Sendable {
 
   /// A string as GVariant's text has it.
   package static func quoted(_ text: String) -> String {
-    "'" + text.reduce(into: "") { $0 += ["'", "\\"].contains($1) ? "\\\($1)" : String($1) } + "'"
+    // Scalars, as a quotation mark and a combining mark after it are one character.
+    "'" + text.unicodeScalars.reduce(into: "") { $0 += ["'", "\\"].contains($1) ? "\\\($1)" : String($1) } + "'"
   }
 
   /// Begins something whose callback gets `self`, with a reference, and waits for that.

@@ -1,3 +1,4 @@
+import DBus
 import Foundation
 import TestSupport
 import Testing
@@ -51,5 +52,27 @@ import Testing
   @Test(arguments: [("192.0.2.7", "sdl://192.0.2.7:12345"), ("2001:db8::7", "sdl://[2001:db8::7]:12345")])
   func uris(_ address: String, _ uri: String) {
     #expect(AnnouncedHeadUnit(name: "", address: address, port: 12345).uri == uri)
+  }
+}
+
+@Suite struct BusClientTests {
+  /// Names that come from another program, which GIO does not take: it would never answer the call.
+  @Test(arguments: [("", "/"), ("no name", "/"), ("org.freedesktop.DBus", ""), ("org.freedesktop.DBus", "no path")])
+  func callWithoutAName(service: String, object: String) throws {
+    let bus = try PrivateBus()
+    let client = try #require(BusClient(address: bus.address, timeout: .seconds(10)))
+    let began = ContinuousClock.now
+    let isAnswered = client.call(service, object, "org.freedesktop.DBus.Peer", "Ping") != nil
+    #expect(!isAnswered && ContinuousClock.now - began < .seconds(10))
+    // Its failure does not affect later calls.
+    let isNextAnswered = client.call("org.freedesktop.DBus", "/", "org.freedesktop.DBus.Peer", "Ping") != nil
+    #expect(isNextAnswered)
+  }
+
+  @Test(arguments: [
+    ("Bob's car", #"'Bob\'s car'"#), (#"a\b"#, #"'a\\b'"#), ("é", "'é'"), ("a'\u{301}", "'a\\'\u{301}'"),
+  ])
+  func quoted(text: String, expected: String) {
+    #expect(BusClient.quoted(text).utf8.elementsEqual(expected.utf8))
   }
 }
