@@ -159,4 +159,10 @@ import Testing
       uris == ["sdl+builtin:default", "sdl+builtin:default", "sdl://127.0.0.1:12345", "sdl://127.0.0.1:12345"])
     #expect(HeadUnitDevices.devices(isListening: false, announced: [], cars: []).count == 2)
   }
+
+  @Test func nameThatControlsATerminal() throws {
+    let car = PairedCar(address: try #require(BluetoothAddress(Self.car)), name: "\u{1B}[2Jcar\n")
+    let names = HeadUnitDevices.devices(isListening: false, announced: [], cars: [car]).map(\.name)
+    #expect(names.last == #"\u{1B}[2Jcar\u{A} (Bluetooth)"#)
+  }
 }

@@ -2,6 +2,7 @@ import Bluetooth
 import Discovery
 import GStreamerKit
 import SDLLink
+import SDLWire
 
 /// The device provider: the head units that an application can offer its user. Each is listed twice, for video and for
 /// sound.
@@ -76,7 +77,9 @@ enum HeadUnitDevices {
     headUnits += announced.map { ("\($0.name) (network)", $0.uri) }
     headUnits += cars.map { ("\($0.name) (Bluetooth)", "sdl+bluetooth:\($0.address)") }
     return headUnits.flatMap { name, uri in
-      [
+      // Any machine in the network may have chosen it, and programs print it.
+      let name = name.printable()
+      return [
         Device(name: name, deviceClass: "Video/Sink", element: VideoSink.type, uri: uri),
         Device(name: name, deviceClass: "Audio/Sink", element: AudioSink.type, uri: uri),
       ]
