@@ -24,12 +24,12 @@ public enum HTTPClient {
 
   /// Sends `body` by POST. Redirections are not followed, since they could lead anywhere.
   ///
-  /// - Throws: for a URL that is not ``isAllowed(_:)``, without libsoup 3, for all answers but 2xx, and for one that is
-  ///   not complete within `time`.
+  /// - Throws: for a URL that is not ``isAllowed(_:allowsThisMachine:)``, without libsoup 3, for all answers but 2xx, and
+  ///   for one that is not complete within `time`.
   public static func post(
-    _ body: [UInt8], to url: String, contentType: String, within time: Duration = totalTimeout
+    _ body: [UInt8], to url: String, contentType: String, allowsThisMachine: Bool, within time: Duration = totalTimeout
   ) throws(HTTPFailure) -> [UInt8] {
-    guard isAllowed(url) else { throw HTTPFailure("it is no https URL") }
+    guard isAllowed(url, allowsThisMachine: allowsThisMachine) else { throw HTTPFailure("it is no https URL") }
     guard let soup = functions?.pointee else { throw HTTPFailure("libsoup 3 is missing: install libsoup-3.0-0") }
     guard let message = soup.soup_message_new("POST", url) else { throw HTTPFailure("it is no URL") }
     defer { soup.g_object_unref(UnsafeMutableRawPointer(message)) }
@@ -95,17 +95,18 @@ public enum HTTPClient {
   }
 
   /// Whether something may be sent to `url`: encrypted, or to this machine.
-  public static func isAllowed(_ url: String) -> Bool {
+  /// - Parameter allowsThisMachine: its services expect nothing from other machines.
+  public static func isAllowed(_ url: String, allowsThisMachine: Bool) -> Bool {
     guard let colon = url.firstRange(of: "://") else { return false }
     let authority = url[colon.upperBound...].prefix { !"/?#".contains($0) }
-    // The apparent host may be a user name before an @.
-    guard !authority.isEmpty, !authority.contains(where: { "@\\".contains($0) }) else { return false }
+    // The apparent host may be a user name before an @, to which a combining mark after it makes no difference.
+    guard !authority.isEmpty, !authority.utf8.contains(where: "@\\".utf8.contains) else { return false }
     switch url[..<colon.lowerBound].lowercased() {
     case "https": return true
     case "http":
-      return ["localhost", "127.0.0.1", "[::1]"].contains { host in
-        authority.lowercased() == host || authority.lowercased().hasPrefix(host + ":")
-      }
+      let host = authority.lowercased()
+      return allowsThisMachine
+        && ["localhost", "127.0.0.1", "[::1]"].contains { host == $0 || host.hasPrefix($0 + ":") }
     default: return false
     }
   }

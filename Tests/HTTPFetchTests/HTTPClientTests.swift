@@ -7,16 +7,30 @@ import Testing
     ("https://a.example/p?q=1", true), ("HTTPS://a.example", true), ("http://localhost:80/p", true),
     ("http://127.0.0.1/p", true), ("http://[::1]:8080", true), ("http://a.example/", false),
     ("http://localhost.a.example/", false), ("http://127.0.0.1@a.example/", false), ("https://a@b.example/", false),
-    ("http://127.0.0.1\\@a.example/", false), ("ftp://127.0.0.1/", false), ("file:///etc/passwd", false),
+    ("http://127.0.0.1\\@a.example/", false), ("http://localhost:1@\u{301}a.example/", false),
+    ("ftp://127.0.0.1/", false), ("file:///etc/passwd", false),
     ("https://", false), ("", false), ("localhost", false),
   ])
   func allowed(url: String, isAllowed: Bool) {
-    #expect(HTTPClient.isAllowed(url) == isAllowed)
+    #expect(HTTPClient.isAllowed(url, allowsThisMachine: true) == isAllowed)
+  }
+
+  /// Another machine's head unit must not reach services that expect nothing from other machines.
+  @Test(arguments: ["http://localhost:80/p", "http://127.0.0.1/p", "http://[::1]:8080"])
+  func thisMachine(url: String) {
+    #expect(!HTTPClient.isAllowed(url, allowsThisMachine: false))
+    #expect(HTTPClient.isAllowed("https://a.example/", allowsThisMachine: false))
+  }
+
+  private func post(
+    _ body: [UInt8], to url: String, within time: Duration = HTTPClient.totalTimeout
+  ) throws(HTTPFailure) -> [UInt8] {
+    try HTTPClient.post(body, to: url, contentType: "text/plain", allowsThisMachine: true, within: time)
   }
 
   @Test func answer() throws {
     let server = try TestServer("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello")
-    #expect(try HTTPClient.post(Array("body".utf8), to: server.url, contentType: "text/plain") == Array("hello".utf8))
+    #expect(try post(Array("body".utf8), to: server.url) == Array("hello".utf8))
     let request = server.request
     #expect(request.hasPrefix("POST /policy HTTP/1.1\r\n") && request.hasSuffix("\r\n\r\nbody"), "\(request)")
     #expect(request.contains("Content-Type: text/plain\r\n"), "\(request)")
@@ -31,7 +45,7 @@ import Testing
   func failure(answer: String, reason: String) throws {
     let server = try TestServer(answer)
     let error = #expect(throws: HTTPFailure.self) {
-      try HTTPClient.post([1], to: server.url, contentType: "text/plain")
+      try post([1], to: server.url)
     }
     #expect(error?.description.contains(reason) == true, "\(String(describing: error))")
   }
@@ -42,13 +56,13 @@ import Testing
     let server = try TestServer(beginning, thenBytewise: String(repeating: "a", count: 100_000))
     let began = ContinuousClock.now
     #expect(throws: HTTPFailure.self) {
-      try HTTPClient.post([1], to: server.url, contentType: "text/plain", within: .milliseconds(500))
+      try post([1], to: server.url, within: .milliseconds(500))
     }
     #expect(ContinuousClock.now - began < HTTPClient.timeout)
   }
 
   @Test func refusedURL() {
-    #expect(throws: HTTPFailure.self) { try HTTPClient.post([1], to: "http://a.example/", contentType: "text/plain") }
+    #expect(throws: HTTPFailure.self) { try post([1], to: "http://a.example/") }
   }
 }
 

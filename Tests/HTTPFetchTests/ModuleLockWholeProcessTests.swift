@@ -43,7 +43,8 @@ import Testing
     var byte: UInt8 = 0
     #expect(read(started[0], &byte, 1) == 1)
     try WorkerThread.detach(name: "policy") {
-      _ = try? HTTPClient.post([1], to: "http://127.0.0.1:1/", contentType: "text/plain")
+      _ = try? HTTPClient.post(
+        [1], to: "http://127.0.0.1:1/", contentType: "text/plain", allowsThisMachine: true)
       end()
     }
     // If it is loaded now, then by a thread with the linker's lock that waits for GModule's.

@@ -39,7 +39,8 @@ final class PolicyFetch: Sendable {
         defer { self.isBusy.store(false, ordering: .relaxed) }
         do throws(HTTPFailure) {
           let contentType = request.headers["ContentType"] ?? "application/json"
-          let answer = try HTTPClient.post(request.body, to: url, contentType: contentType)
+          let answer = try HTTPClient.post(
+            request.body, to: url, contentType: contentType, allowsThisMachine: connection.isPeerOnThisMachine)
           // The connection may have ended meanwhile, and the head unit asks again.
           _ = try? connection.request(.systemRequest, ["requestType": .string(request.type)], bulk: answer)
         } catch {

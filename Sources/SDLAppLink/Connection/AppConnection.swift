@@ -85,6 +85,7 @@ public final class AppConnection: Sendable {
   private let inbox: TransportInbox
   private let commands = Monitor(Commands())
   private let receivedByteCount = Atomic<UInt64>(0)
+  private let hasLocalPeer = Atomic(false)
   private weak let observer: (any AppConnectionObserver)?
 
   /// A connection that does nothing before ``start()``.
@@ -124,6 +125,9 @@ public final class AppConnection: Sendable {
 
   /// What its primary transport runs over.
   public var transportClass: TransportClass { configuration.endpoint.transportClass }
+
+  /// Whether the head unit of the last connection is on this machine.
+  public var isPeerOnThisMachine: Bool { hasLocalPeer.load(ordering: .relaxed) }
 
   /// Waits until the connection has ended, which only ``stop(grace:)`` makes certain. Does not wait in an observer's
   /// callback.
@@ -286,6 +290,10 @@ extension AppConnection {
   }
 
   var stopCommand: Stop? { commands.withLock { $0.stop } }
+
+  func notePeer(isOnThisMachine: Bool) {
+    hasLocalPeer.store(isOnThisMachine, ordering: .relaxed)
+  }
 
   func count(received: Int) {
     receivedByteCount.wrappingAdd(UInt64(received), ordering: .relaxed)

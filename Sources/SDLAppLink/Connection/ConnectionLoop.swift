@@ -59,6 +59,7 @@ final class ConnectionLoop {
     var configuration = connection.configuration.session
     configuration.primaryTransport = connection.configuration.endpoint.transportClass
     configuration.acceptsLoopback = reader.socket.isPeerOnThisMachine
+    connection.notePeer(isOnThisMachine: configuration.acceptsLoopback)
     session = AppSession(
       configuration: configuration, lastEpoch: lastEpoch,
       makeSecureChannel: connection.configuration.makeSecureChannel)
