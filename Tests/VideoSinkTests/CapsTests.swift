@@ -183,6 +183,7 @@ import Testing
     ("video/x-raw,format=I420", "lack width, height, framerate:"),
     ("video/x-raw,format=RGB,width=320,height=240,framerate=30/1", "videoconvert"),
     ("video/x-raw,format=I420,width=320,height=240,framerate=30/1,interlace-mode=interleaved", "deinterlace"),
+    ("video/x-raw(memory:DMABuf),format=I420,width=320,height=240,framerate=30/1", "memory:DMABuf can't be read"),
     ("video/x-h264,stream-format=avc,alignment=au,width=320,height=240", "h264parse"),
     ("video/x-h264,stream-format=byte-stream,alignment=nal,width=320,height=240", "h264parse"),
   ])
@@ -244,6 +245,20 @@ import Testing
     try harness.deliver(1)
     let warnings = harness.pipeline.drain().compactMap(\.warning).map(\.text)
     #expect(warnings.count == 1 && warnings.first?.contains("1000 bytes, and 115200 are needed") == true, "\(warnings)")
+  }
+
+  /// The warning does not say that as many bytes are missing as there are.
+  @Test func planesOutsideOfTheBufferAreAWarning() throws {
+    let harness = try SinkHarness()
+    try harness.start()
+    let buffer = try #require(gst_buffer_new_allocate(nil, 115_200, nil))
+    var (offsets, strides) = ([0, 1_000_000, 1_000_000, 0], [320, 160, 160, 0] as [gint])
+    gst_buffer_add_video_meta_full(
+      buffer, GST_VIDEO_FRAME_FLAG_NONE, GST_VIDEO_FORMAT_I420, 320, 240, 3, &offsets, &strides)
+    harness.push(buffer)
+    try harness.deliver(1)
+    let warnings = harness.pipeline.drain().compactMap(\.warning).map(\.text)
+    #expect(warnings.count == 1 && warnings.first?.contains("GstVideoMeta") == true, "\(warnings)")
   }
 }
 

@@ -139,11 +139,15 @@ final class RawPath: FormatPath {
     guard !hasWarnedOfUnreadable, !encoder.awaitsOtherFormat else { return }
     hasWarnedOfUnreadable = true
     let size = gst_buffer_get_size(buffer)
-    path.announce(
-      .warning(
-        .stream(
-          GST_STREAM_ERROR_FORMAT,
-          "A picture can't be read: its buffer has \(size) bytes, and \(info.size) are needed.")))
+    let warning: ElementError =
+      size < info.size
+      ? .stream(
+        GST_STREAM_ERROR_FORMAT,
+        "A picture can't be read: its buffer has \(size) bytes, and \(info.size) are needed.")
+      : .stream(
+        GST_STREAM_ERROR_FORMAT,
+        "A picture can't be read: its memory can't be mapped, or its GstVideoMeta does not fit the caps.")
+    path.announce(.warning(warning))
   }
 
   /// Whether the frame at hand exceeds the rate of the head unit, or of the link.

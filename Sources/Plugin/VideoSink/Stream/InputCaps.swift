@@ -79,6 +79,16 @@ extension InputCaps {
         """
       )
     }
+    let features = String(freeing: gst_caps_features_to_string(gst_caps_get_features(caps, 0))) ?? ""
+    guard features == "memory:SystemMemory" else {
+      return .stream(
+        GST_STREAM_ERROR_FORMAT,
+        """
+        Raw video with \(features) can't be read: put the element before sdlvideosink that copies it to plain memory, \
+        such as gldownload, cudadownload or vapostproc.
+        """
+      )
+    }
     var info = GstVideoInfo()
     guard gst_video_info_from_caps(&info, caps) != 0 else {
       return .stream(
