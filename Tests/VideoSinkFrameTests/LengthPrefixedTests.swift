@@ -76,6 +76,22 @@ import Testing
     #expect(eventually { (try? harness.statistics["key-frames-sent"]) == 3 })
   }
 
+  /// Caps that promise start codes: nothing can be shown, and a warning says why.
+  @Test func lengthsInsteadOfStartCodes() throws {
+    let encoded = try encodedUnits(12, width: 32, height: 32, keyFrameInterval: 5)
+    let harness = try SinkHarness(
+      .small(32, 32), isLive: false, caps: "video/x-h264,stream-format=byte-stream,alignment=au")
+    try harness.pipeline.play()
+    for unit in encoded {
+      harness.push(sample(of: unit, lengthByteCount: 2, keepsParameterSets: true), flags: unit.flags)
+    }
+    harness.source.end()
+    try harness.pipeline.waitForEnd()
+    let warnings = harness.pipeline.messages.compactMap(\.warning).map(\.text)
+    #expect(warnings.count == 1 && warnings.first?.contains("no start codes") == true, "\(warnings)")
+    #expect(try harness.statistics.areFramesConserved)
+  }
+
   /// `avc3` carries its parameter sets itself.
   @Test func parameterSetsOfTheStream() throws {
     let encoded = try encodedUnits(6, keyFrameInterval: 3)

@@ -29,6 +29,7 @@ final class H264Passthrough {
   private var repeatPicture = RepeatPicture()
   private var rateMeter = FrameRateMeter()
   private var hasWarnedAboutRate = false
+  private var hasWarnedAboutStartCodes = false
 
   init(_ path: FramePath) {
     self.path = path
@@ -79,6 +80,7 @@ final class H264Passthrough {
       guard Self.mayBeKeyFrame(buffer) else { return !bytes.isEmpty }
     }
     let unit = AccessUnitSummary(scanning: bytes, framing: framing)
+    if unit.firstNALUnit == nil, !bytes.isEmpty { warnAboutStartCodes() }
     if parameterSets.update(from: bytes, framing: framing), let range = unit.sequenceParameterSet {
       guard let parameterSet = try? SequenceParameterSet(nalUnit: UnsafeRawBufferPointer(rebasing: bytes[range])) else {
         path.sink.log(GST_LEVEL_WARNING, "a sequence parameter set can't be read")
@@ -88,6 +90,20 @@ final class H264Passthrough {
       self.parameterSet = parameterSet
     }
     return true
+  }
+
+  private func warnAboutStartCodes() {
+    guard !hasWarnedAboutStartCodes else { return }
+    hasWarnedAboutStartCodes = true
+    path.announce(
+      .warning(
+        .stream(
+          GST_STREAM_ERROR_FORMAT,
+          """
+          The input is no byte stream of H.264, whatever its caps say: it has no start codes. If it has lengths instead, \
+          as in MP4 files, its caps must say stream-format=avc and have codec_data.
+          """
+        )))
   }
 
   func isKeyFrame(_ buffer: UnsafeMutablePointer<GstBuffer>) -> Bool {
