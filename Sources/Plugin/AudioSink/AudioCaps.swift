@@ -52,9 +52,10 @@ enum AudioCaps {
     guard PCMFormat(structure) == nil else { return nil }
     let format = structure.string("format") ?? "unknown"
     let (rate, channels) = (structure.integer("rate") ?? 0, structure.integer("channels") ?? 0)
+    let layout = structure.string("layout").map { " (\($0))" } ?? ""
     return .stream(
       GST_STREAM_ERROR_FORMAT,
-      "Head units play one channel of S16LE or U8 at 8000, 16000, 22000 or 44000 Hz, but the input is \(format) at \(rate) Hz with \(channels) channel(s): \(advice)."
+      "Head units play one channel of S16LE or U8 at 8000, 16000, 22000 or 44000 Hz, but the input is \(format) at \(rate) Hz with \(channels) channel(s)\(layout): \(advice)."
     )
   }
 }
