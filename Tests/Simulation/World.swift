@@ -291,7 +291,10 @@ final class World {
     if scenario.offersSecondary
       || actions.contains(where: { action in ["transport", "update"].contains(where: action.contains) })
       // Refused eight times, sound is not asked for again.
-      || (actions + scenario.commands).contains(where: { $0.contains("once") || $0.contains("start-audio nak") })
+      // A handshake that the head unit leaves unanswered is awaited until the end of its session.
+      || (actions + scenario.commands).contains(where: { command in
+        ["once", "start-audio nak", "start-tls silence"].contains(where: command.contains)
+      })
     {
       network.cut(.primary, gap: .zero)
     }
