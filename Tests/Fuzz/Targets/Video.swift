@@ -10,7 +10,7 @@ extension FuzzTarget {
     FuzzTarget("avcc", bytesPerInputByte: 8) { checkConfiguration($0) },
     FuzzTarget("depacketizer", bytesPerInputByte: 16) { checkDepacketizer($0) },
     FuzzTarget("packetizer", bytesPerInputByte: 64) { checkPacketizer($0) },
-    FuzzTarget("byte-stream", bytesPerInputByte: 48) { checkByteStream($0) },
+    FuzzTarget("byte-stream", bytesPerInputByte: 96) { checkByteStream($0) },
   ]
 
   /// Access units in either framing: what is read of them, and the repeated pictures that are made of that.
