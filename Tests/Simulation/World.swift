@@ -469,7 +469,10 @@ final class World {
     case .appCapability(.notOffered): return isDisturbed
     // A start without parameters, of an app that could not know the size, or does not yet.
     case .stream(.pictureSize):
-      return (scenario.steps.map(\.action) + scenario.commands).contains { $0.contains("get-capability") }
+      let commands = scenario.steps.map(\.action) + scenario.commands
+      return commands.contains { $0.contains("get-capability") }
+        // A late acknowledgement with a size is taken for that of the next start.
+        || isDisturbed && commands.contains { $0.contains("answer start-video") }
         || refused.contains(id) || resized.map { network.now < $0 + crossing } ?? false
     case .startBeforeRegistration, .noSession, .encryptedFrame(.rpc):
       return unregistered[id].map { network.now < $0 + crossing } ?? false

@@ -29,11 +29,13 @@ public final class PrivateBus {
     let file = folder.appending(path: "bus.conf")
     try Data(configuration.utf8).write(to: file)
     process.executableURL = URL(filePath: "/usr/bin/dbus-daemon")
-    process.arguments = ["--config-file=\(file.path)", "--nofork", "--nopidfile"]
+    process.arguments = ["--config-file=\(file.path)", "--nofork", "--nopidfile", "--print-address"]
     process.standardInput = FileHandle.nullDevice
+    let output = Pipe()
+    process.standardOutput = output
     try process.run()
-    let socket = "\(folder.path)/bus"
-    guard eventually({ FileManager.default.fileExists(atPath: socket) || !process.isRunning }), process.isRunning else {
+    // Once it listens; its socket is there a moment earlier.
+    guard !output.fileHandleForReading.availableData.isEmpty else {
       throw BusFailure(description: "dbus-daemon does not start")
     }
   }
