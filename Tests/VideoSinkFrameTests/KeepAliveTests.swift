@@ -49,25 +49,6 @@ import Testing
     #expect(try harness.statistics["frames-sent"] == 0 && harness.statistics.areFramesConserved)
   }
 
-  /// A picture that is sought or stepped to in PAUSED is seen at once, not when the next repeat is due.
-  @Test(arguments: [0, 3_600_000]) func soughtWhilePaused(keepAlive: Int) throws {
-    let headUnit = try TestHeadUnit()
-    let pipeline = try Pipeline(
-      """
-      videotestsrc pattern=ball ! \(Picture.caps()) ! \
-      sdlvideosink name=sink keep-alive-interval=\(keepAlive) uri=\(headUnit.uri)
-      """)
-    try pipeline.reach(GST_STATE_PAUSED)
-    try headUnit.waitForFrames(1)
-    #expect(
-      gst_element_seek_simple(pipeline.element.pointer, GST_FORMAT_TIME, GST_SEEK_FLAG_FLUSH, 10_000_000_000) != 0)
-    try headUnit.waitForFrames(2)
-    #expect(gst_element_send_event(pipeline.element.pointer, gst_event_new_step(GST_FORMAT_BUFFERS, 1, 1, 1, 0)) != 0)
-    let pictures = try decode(headUnit.waitForFrames(3), width: 320, height: 240)
-    #expect(Set(pictures).count == 3)
-    #expect(try pipeline.sink.statistics.areFramesConserved && headUnit.record.violations == [])
-  }
-
   @Test func repeatsBecomeSmallAndNoWorse() throws {
     let harness = try SinkHarness(properties: "sync=false keep-alive-interval=30")
     try harness.start()

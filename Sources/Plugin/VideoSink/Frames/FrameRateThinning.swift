@@ -43,11 +43,6 @@ struct FrameRateThinning {
     return Early(timer: deadline)
   }
 
-  /// The last picture is shown at `deadline`, if none comes after it.
-  mutating func delay(until deadline: Duration) {
-    delayedUntil = deadline
-  }
-
   /// Whether to show the last picture now.
   mutating func takeDelayed(isQueueFull: Bool, now: Duration) -> Bool {
     guard let delayedUntil, now >= delayedUntil, !isQueueFull else { return false }

@@ -19,10 +19,6 @@ final class RawPath: FormatPath {
   /// Less than the decoder's time-out, because encoding a picture and its way to the head unit lengthen the pause.
   let longestPause = FramePath.decoderTimeout * 3 / 4
 
-  /// A picture that moves comes by itself within this time. One that stands still is sent after it, so that the driver
-  /// sees it at once.
-  static let stillPictureWait = Duration.milliseconds(50)
-
   /// An access unit that comes later than this after its picture comes with the next picture.
   private static let lateTime = Duration.milliseconds(250)
 
@@ -60,11 +56,6 @@ final class RawPath: FormatPath {
   /// The picture with which the pipeline prerolls, and which is seen while it stays in PAUSED.
   func preroll(_ buffer: UnsafeMutablePointer<GstBuffer>) {
     lastPicture.preroll(buffer, for: UInt64(path.sink.runningTime(of: buffer.pointee.pts)))
-    // After a seek or a step in PAUSED no other picture comes; in PLAYING it is rendered first.
-    guard shownPicture == buffer else { return }
-    let deadline = path.time.now + Self.stillPictureWait
-    thinning.delay(until: deadline)
-    path.connection.setTimer(at: deadline)
   }
 
   func begin(_ buffer: UnsafeMutablePointer<GstBuffer>) -> Bool {

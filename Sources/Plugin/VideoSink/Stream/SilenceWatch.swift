@@ -9,6 +9,9 @@ import X264Encoder
 /// `@unchecked Sendable`: only the connection thread uses it.
 final class SilenceWatch: @unchecked Sendable {
   private static let retryPause = Duration.milliseconds(250)
+  /// A raw picture that moves comes by itself within this time after a service has begun. A still picture is sent after
+  /// that time, so that the driver sees it at once.
+  private static let firstPictureWait = Duration.milliseconds(50)
 
   /// The result of a check whether upstream is silent.
   private struct Look {
@@ -89,7 +92,7 @@ final class SilenceWatch: @unchecked Sendable {
     }
     look.next = path.raw.nextTimer(now: now)
     guard interval > .zero else { return look }
-    let firstWait = path.isRaw ? min(interval, RawPath.stillPictureWait) : interval
+    let firstWait = path.isRaw ? min(interval, Self.firstPictureWait) : interval
     let due = path.lastSent(in: permission.grant).map { $0 + interval } ?? grantedAt + firstWait
     if now < due {
       look.next = look.next.earlier(due)
