@@ -295,7 +295,8 @@ extension ServedConnection {
     guard isReading, socket.isClosedByPeer else { return }
     // The common buffer may be in use. The kernel's buffer bounds the rest, as the peer sends no more.
     withUnsafeTemporaryAllocation(byteCount: FrameReader.readSize, alignment: 8) { buffer in
-      while !isOver, heldItems.isEmpty { read(into: buffer) }
+      // A script may end the reading with any of these bytes.
+      while isReading, !isOver, heldItems.isEmpty { read(into: buffer) }
     }
   }
 

@@ -197,6 +197,8 @@ struct MediaService<Checker: MediaChecker>: Sendable {
     case nil:
       if !isMisplacedDataReported { context.report(.wrongTransport(type, expected: self.transport)) }
       isMisplacedDataReported = true
+    // One that crossed the app's own end, or another sender's. It would end the service.
+    case .endServiceACK where unacknowledgedEnds == 0: break
     default: return false
     }
     return true

@@ -11,7 +11,7 @@ struct FrameGate: Sendable {
 
   private var assembler = Self.makeAssembler()
   private var malformedFrames = CoreLimits.malformedFrames
-  private var frames = CoreLimits.frames
+  private var frames = [TransportRole.primary: CoreLimits.frames, .secondary: CoreLimits.frames]
   /// Nil while the head unit reads what the app sends.
   private var notReadingSince: Duration?
   /// The sum of all earlier times without reading.
@@ -51,12 +51,14 @@ struct FrameGate: Sendable {
     return true
   }
 
-  /// Counts a frame, if it is not the data of audio or video.
+  /// Counts a frame of a transport, if it is not the data of audio or video.
   /// - Returns: whether the limit is exceeded.
-  mutating func hasTooMany(with header: FrameHeader, _ context: inout SessionContext) -> Bool {
+  mutating func hasTooMany(
+    with header: FrameHeader, on transport: TransportRole, _ context: inout SessionContext
+  ) -> Bool {
     let isMediaData = header.frameType != .control && (header.service == .video || header.service == .audio)
-    guard !isMediaData, frames.exceeds(at: context.now) else { return false }
-    context.report(.tooManyFrames(limit: frames.limit, within: frames.window))
+    guard !isMediaData, frames[transport]?.exceeds(at: context.now) == true else { return false }
+    context.report(.tooManyFrames(limit: CoreLimits.frames.limit, within: CoreLimits.frames.window))
     return true
   }
 
@@ -99,7 +101,8 @@ struct FrameGate: Sendable {
         .endServiceNAK, service: header.service, on: transport, sessionID: header.sessionID,
         payload: ServiceRejection().bytes(version: context.headerVersion))
     }
-    guard header.frameType == .single, header.service == .rpc || header.service == .hybrid,
+    // The answer goes to the primary transport, where only its own requests are expected.
+    guard transport == .primary, header.frameType == .single, header.service == .rpc || header.service == .hybrid,
       let request = try? RPCMessage(payload: frame.payload), request.type == .request
     else { return }
     let result = RPCResult(success: false, resultCode: .applicationNotRegistered)

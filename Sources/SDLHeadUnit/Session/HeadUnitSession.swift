@@ -408,10 +408,12 @@ extension HeadUnitSession {
 // MARK: Frames
 
 extension HeadUnitSession {
+  /// On the secondary transport the sender need not be the app, whose session must not suffer.
   private mutating func receive(_ frame: Frame, on transport: TransportRole) {
     let header = frame.header
     if let violation = gate.malformation(of: header, configuration) { return noteMalformed(violation, on: transport) }
-    if gate.hasTooMany(with: header, &context) {
+    if gate.hasTooMany(with: header, on: transport, &context) {
+      if transport == .secondary { return secondary.close(&media, &context) }
       return registration.app == nil ? context.close() : unregister(.tooManyRequests)
     }
     if header.controlFrame == .startService, header.service == .rpc { return startRPCService(frame, on: transport) }
@@ -426,7 +428,6 @@ extension HeadUnitSession {
 
   private mutating func noteMalformed(_ violation: Violation, on transport: TransportRole) {
     context.report(violation)
-    // The sender need not be the app, whose session must not suffer.
     if transport == .secondary { return secondary.close(&media, &context) }
     guard gate.hasTooManyMalformed(&context) else { return }
     endRegistration(.malformedFrames)

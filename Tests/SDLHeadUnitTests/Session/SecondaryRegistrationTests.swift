@@ -151,14 +151,41 @@ import Testing
     }
   }
 
-  /// On the secondary transport itself, over and over.
+  /// On the secondary transport itself, over and over, from a sender that need not be the app.
   @Test func floodOfRegistrations() {
     var app = TestApp.withSecondary()
     for _ in 0..<2000 { app.send(.registerSecondaryTransport, .control, on: .secondary, messageID: 1) }
     #expect(app.violations == [.tooManyFrames(limit: 1000, within: .seconds(1))])
-    #expect(app.isClosed && app.isSecondaryClosed)
+    #expect(app.isSecondaryClosed && !app.isClosed)
     #expect(app.secondaryControls.count <= 1001)
     #expect(app.secondaryControls.allSatisfy { $0 == "control registerSecondaryTransportNAK" })
+    #expect(app.session.summary != nil)
+  }
+
+  /// The frames of the secondary transport don't count against the app on the primary one.
+  @Test func trafficBelowTheLimit() {
+    var app = TestApp.withSecondary()
+    for _ in 0..<900 {
+      app.send(.heartbeat, .control)
+      app.send(.heartbeat, .control, on: .secondary)
+    }
+    #expect(app.violations == [] && !app.isClosed && !app.isSecondaryClosed)
+  }
+
+  /// Another sender on the secondary transport ends no service of the primary one, and causes no answer to the app.
+  @Test func anotherSender() {
+    var app = TestApp.withSecondary()
+    app.startVideo(.standard)
+    app.forget()
+    app.send(.endServiceACK, .video, on: .secondary)
+    app.send(.endService, .video, on: .secondary)
+    let request = RPCMessage(type: .request, function: .listFiles, correlationID: 7, parameters: [:])
+    let frame = Fragmentation(
+      service: .rpc, version: 5, sessionID: 9, messageID: 3, payloadSize: request.payload.count,
+      maximumPayload: 131_060)
+    app.send(bytes: frame.frames(of: request.payload), on: .secondary)
+    #expect(app.session.summary?.isStreaming == true && app.answers == [])
+    #expect(app.secondaryControls == ["video endServiceNAK"])
   }
 
   @Test func floodFromOtherConnections() {
