@@ -77,9 +77,9 @@ final class ServedApp {
   }
 
   /// A further session is not accepted.
-  func refuseSession(_ frame: Frame) {
+  func refuseSession(_ frame: Frame, now: Duration) {
     tracer?.noteReceived(.frame(frame))
-    perform { $0.refuseSession(frame) }
+    perform { $0.refuseSession(frame, now: now) }
   }
 
   /// The transport is gone.

@@ -169,7 +169,8 @@ extension ServedConnection {
       return connect(app, now: now)
     }
     closeDeadline = now + Self.closeTimeout
-    for other in others { other.perform { $0.transportLost(now: now) } }
+    for other in others { other.loseTransport(now: now) }
+    loop.settleScreen()
   }
 
   /// Closes once everything has been written.
@@ -227,7 +228,7 @@ extension ServedConnection {
       if let app = closeDeadline == nil ? loop.addSession(to: self) : nil {
         app.receive(item, now: clock.now)
       } else {
-        apps.first?.refuseSession(frame)
+        apps.first?.refuseSession(frame, now: clock.now)
       }
     } else {
       let app = recipient(of: item)

@@ -21,7 +21,7 @@ struct AppMenu: Sendable {
     /// Whether it is a voice command only (`triggerSource` VR).
     let isSpoken: Bool
     /// The voice texts, in lower case.
-    var spoken: [String] = []
+    var spoken: Set<String> = []
   }
 
   /// A submenu, of which only the id is known.
@@ -29,6 +29,8 @@ struct AppMenu: Sendable {
 
   /// Commands by their ids.
   var commands: [Int: Command] = [:]
+  /// The voice texts of all commands, in lower case. Each belongs to one command.
+  private var spoken: Set<String> = []
   var subMenus: [Int: SubMenu] = [:]
   /// The ids of each set's choices.
   var choiceSets: [Int: Set<Int>] = [:]
@@ -39,12 +41,15 @@ struct AppMenu: Sendable {
   ) -> ResultCode {
     guard self[keyPath: entries].count < Self.maximumCount else { return .outOfMemory }
     self[keyPath: entries][id] = entry
+    if let command = entry as? Command { spoken.formUnion(command.spoken) }
     return .success
   }
 
   /// - Returns: false if there is no such entry.
   mutating func remove<Entry>(_ id: Int, from entries: WritableKeyPath<AppMenu, [Int: Entry]>) -> Bool {
-    self[keyPath: entries].removeValue(forKey: id) != nil
+    guard let entry = self[keyPath: entries].removeValue(forKey: id) else { return false }
+    if let command = entry as? Command { spoken.subtract(command.spoken) }
+    return true
   }
 
   /// The command that the driver means: by its id, else the one with the lowest id of those with this name, whatever
@@ -62,17 +67,14 @@ extension AppMenu {
   /// command has.
   func command(in parameters: JSONObject) throws(RequestRefusal) -> Command {
     try checkParent(parameters["menuParams"]?.object)
-    let spoken = (parameters["vrCommands"]?.array ?? []).compactMap { $0.string?.lowercased() }
-    let words = Set(spoken)
-    let isTaken = !spoken.isEmpty && commands.values.contains { !words.isDisjoint(with: $0.spoken) }
-    if isTaken { throw RequestRefusal(code: .duplicateName) }
-    let count = commands.values.reduce(spoken.count) { $0 + $1.spoken.count }
-    guard count <= Self.maximumSpokenCount else { throw RequestRefusal(code: .outOfMemory) }
+    let texts = Set((parameters["vrCommands"]?.array ?? []).compactMap { $0.string?.lowercased() })
+    guard texts.isDisjoint(with: spoken) else { throw RequestRefusal(code: .duplicateName) }
+    guard spoken.count + texts.count <= Self.maximumSpokenCount else { throw RequestRefusal(code: .outOfMemory) }
     let name = parameters["menuParams"]?.object?["menuName"]?.string ?? parameters["vrCommands"]?.array?.first?.string
     guard let name else { throw RequestRefusal(code: .invalidData) }
     // As the driver types it: the words of a command are separated by one space.
     let label = name.split(whereSeparator: \.isWhitespace).joined(separator: " ")
-    return Command(name: label, isSpoken: parameters["menuParams"] == nil, spoken: spoken)
+    return Command(name: label, isSpoken: parameters["menuParams"] == nil, spoken: texts)
   }
 
   /// The submenu in the parameters of AddSubMenu.

@@ -101,16 +101,18 @@ struct MediaService<Checker: MediaChecker>: Sendable {
     return app.allows(type) ? nil : disallowedReason
   }
 
-  /// - Parameter transport: of the request; nil for the service's transport.
-  /// - Parameter costsLevel: whether the app may lose its HMI level. SDL Core asks the HMI otherwise.
+  /// - Parameters:
+  ///   - transport: of the request; nil for the service's transport. A request on the secondary one need not come from
+  ///     the app, and costs it nothing.
+  ///   - costsLevel: whether the app may lose its HMI level. SDL Core asks the HMI otherwise.
   mutating func refuse(
     _ parameters: [String] = [], reason: String?, on transport: TransportRole? = nil, costsLevel: Bool = true,
     _ context: inout SessionContext
   ) {
-    let rejection = context.refuse(
-      .startServiceNAK, service: type, on: transport ?? self.transport, parameters, reason: reason)
+    let transport = transport ?? self.transport
+    let rejection = context.refuse(.startServiceNAK, service: type, on: transport, parameters, reason: reason)
     context.report(type == .audio ? .audioRefused(rejection) : .videoRefused(rejection))
-    if costsLevel { context.demand(.refused(type)) }
+    if costsLevel, transport == .primary { context.demand(.refused(type)) }
   }
 
   /// The start was acknowledged.
@@ -229,7 +231,7 @@ struct MediaService<Checker: MediaChecker>: Sendable {
     _ context: inout SessionContext
   ) -> Bool {
     unacknowledgedEnds = 0
-    if isClosed, !isStarting {
+    if isClosed, !isStarting || transport != self.transport {
       if !isStartLost, !mayHaveCrossedTheEnd(at: context.now) { context.report(.endOfServiceNotRunning(type)) }
       context.refuse(.endServiceNAK, service: type, on: transport, reason: nil)
       return false

@@ -3,16 +3,23 @@ import SDLMessages
 /// The identity of an app among those of a phone.
 public struct AppIdentity: Equatable, Sendable {
   /// The full id, if the app gives one.
-  public var id: String
-  public var name: String
+  public let id: String
+  public let name: String
   /// Further names by which the driver can call it (`vrSynonyms`).
-  public var spokenNames: [String]
+  public let spokenNames: [String]
+  /// In lower case, like all of these: made once, because each request for other names is compared with every app.
+  private let comparableID: String
+  private let comparableName: String
+  private let comparableSpokenNames: Set<String>
 
   /// Creates an identity.
   public init(id: String, name: String, spokenNames: [String] = []) {
     self.id = id
     self.name = name
     self.spokenNames = spokenNames
+    comparableID = id.lowercased()
+    comparableName = name.lowercased()
+    comparableSpokenNames = Set(spokenNames.map { $0.lowercased() })
   }
 
   /// The identity that a request names.
@@ -27,11 +34,11 @@ public struct AppIdentity: Equatable, Sendable {
 
   /// Why SDL Core does not register an app beside others of the same phone; nil if it does. It ignores case.
   func conflict(with others: [AppIdentity]) -> ResultCode? {
-    if others.contains(where: { $0.id.lowercased() == id.lowercased() }) { return .applicationRegisteredAlready }
+    if others.contains(where: { $0.comparableID == comparableID }) { return .applicationRegisteredAlready }
     let isNameTaken = others.contains { other in
       // Two apps may have a spoken name in common.
-      ([other.name] + other.spokenNames).contains { $0.lowercased() == name.lowercased() }
-        || spokenNames.contains { $0.lowercased() == other.name.lowercased() }
+      other.comparableName == comparableName || other.comparableSpokenNames.contains(comparableName)
+        || comparableSpokenNames.contains(other.comparableName)
     }
     return isNameTaken ? .duplicateName : nil
   }

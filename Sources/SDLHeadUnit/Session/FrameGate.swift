@@ -12,6 +12,8 @@ struct FrameGate: Sendable {
   private var assembler = Self.makeAssembler()
   private var malformedFrames = CoreLimits.malformedFrames
   private var frames = [TransportRole.primary: CoreLimits.frames, .secondary: CoreLimits.frames]
+  /// Frames that don't belong to the session.
+  private var foreignFrames = CoreLimits.frames
   /// Nil while the head unit reads what the app sends.
   private var notReadingSince: Duration?
   /// The sum of all earlier times without reading.
@@ -90,6 +92,14 @@ struct FrameGate: Sendable {
       context.send(.endServiceNAK, service: header.service, version: header.version, sessionID: header.sessionID)
     default: break
     }
+  }
+
+  /// Counts a frame of another session, which may come from another app.
+  /// - Returns: false once there are too many to answer.
+  mutating func answersOtherSession(_ context: inout SessionContext) -> Bool {
+    guard foreignFrames.exceeds(at: context.now) else { return true }
+    context.report(.tooManyFrames(limit: foreignFrames.limit, within: foreignFrames.window))
+    return false
   }
 
   /// A frame of another session. SDL Core answers APPLICATION_NOT_REGISTERED in that session if it was never started.

@@ -85,6 +85,7 @@ public struct HeadUnitSession: Sendable, ~Copyable {
     case .garbage(let reason, _): noteMalformed(.malformedBytes(reason), on: transport)
     case .frame(let frame): receive(frame, on: transport)
     }
+    if transport == .secondary, context.forgoEnds() { secondary.close(&media, &context) }
     settle()
     context.limitViolations()
     return context.takeActions()
@@ -115,9 +116,11 @@ public struct HeadUnitSession: Sendable, ~Copyable {
   }
 
   /// Refuses a StartService(RPC) for a further session of the same transport, because there are as many as allowed.
-  public mutating func refuseSession(_ frame: Frame) -> [Action] {
+  public mutating func refuseSession(_ frame: Frame, now: Duration) -> [Action] {
     guard context.link == .connected else { return [] }
-    RPCService.refuse(frame, &context)
+    context.now = now
+    if gate.answersOtherSession(&context) { RPCService.refuse(frame, &context) }
+    context.limitViolations()
     return context.takeActions()
   }
 
@@ -412,13 +415,18 @@ extension HeadUnitSession {
   private mutating func receive(_ frame: Frame, on transport: TransportRole) {
     let header = frame.header
     if let violation = gate.malformation(of: header, configuration) { return noteMalformed(violation, on: transport) }
+    let isRPCStart = header.controlFrame == .startService && header.service == .rpc
+    if isStarted, header.sessionID != sessionID {
+      guard gate.answersOtherSession(&context) else { return }
+      if isRPCStart { return startRPCService(frame, on: transport) }
+      return gate.refuseOfOtherSession(frame, on: transport, &context)
+    }
     if gate.hasTooMany(with: header, on: transport, &context) {
       if transport == .secondary { return secondary.close(&media, &context) }
       return registration.app == nil ? context.close() : unregister(.tooManyRequests)
     }
-    if header.controlFrame == .startService, header.service == .rpc { return startRPCService(frame, on: transport) }
+    if isRPCStart { return startRPCService(frame, on: transport) }
     guard let rpcService = context.rpcService else { return gate.refuseWithoutSession(header, &context) }
-    guard header.sessionID == sessionID else { return gate.refuseOfOtherSession(frame, on: transport, &context) }
     heartbeat.noteTraffic(&context)
     rpcService.checkVersion(of: header, &context)
     if gate.isMisplaced(header, on: transport, &media, &context) { return }

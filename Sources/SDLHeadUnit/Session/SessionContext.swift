@@ -118,6 +118,19 @@ struct SessionContext: Sendable {
     consequences.append(consequence)
   }
 
+  /// Drops the requests that end the registration, the session, or the transport.
+  /// - Returns: whether there were any.
+  mutating func forgoEnds() -> Bool {
+    let count = consequences.count
+    consequences.removeAll {
+      switch $0 {
+      case .unregister, .endSession, .close: true
+      default: false
+      }
+    }
+    return consequences.count < count
+  }
+
   mutating func takeConsequence() -> Consequence? {
     consequences.isEmpty ? nil : consequences.removeFirst()
   }

@@ -17,7 +17,7 @@ struct SessionHeartbeat: Sendable {
   mutating func answer(_ header: FrameHeader, on transport: TransportRole, _ context: inout SessionContext) {
     guard header.version >= 3, context.behaviour.heartbeat != .silence else { return }
     context.send(.heartbeatACK, service: .control, on: transport, messageID: header.messageID)
-    guard context.behaviour.heartbeat == .likeCore, pings == nil else { return }
+    guard transport == .primary, context.behaviour.heartbeat == .likeCore, pings == nil else { return }
     start(Pings(period: CoreLimits.heartbeat, isPutOffByTraffic: true), &context)
   }
 

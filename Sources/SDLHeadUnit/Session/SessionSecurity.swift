@@ -119,6 +119,8 @@ struct SessionSecurity: Sendable {
     guard context.configuration.security != .refuse, makeChannel != nil else {
       return refuseRPC("The RPC service can't be protected", &context)
     }
+    // The certificate has to be that of the app, and a handshake costs the head unit a lot.
+    guard app != nil else { return refuseRPC("No app is registered", &context) }
     guard !context.encryption.isRPCEncrypted else { return refuseRPC("The service is protected already", &context) }
     // One answer is enough.
     guard !pendingStarts.contains(.rpc) else { return context.report(.startWhileActive(.rpc)) }

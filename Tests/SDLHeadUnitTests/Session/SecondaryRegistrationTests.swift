@@ -188,6 +188,30 @@ import Testing
     #expect(app.secondaryControls == ["video endServiceNAK"])
   }
 
+  /// What would end the app's registration, or cost it its level, from the app itself.
+  @Test(arguments: ["data", "video start", "audio start", "end of a start", "heartbeat"])
+  func costsTheAppNothing(sent: String) {
+    var app = TestApp.withSecondary(audio: [.primary]) { $0.behaviour.videoStartDelay = .milliseconds(500) }
+    app.startVideo(.standard)
+    if sent != "end of a start" { app.wait(.milliseconds(500)) }
+    app.forget()
+    switch sent {
+    case "data": app.send(data: [1, 2], .audio, on: .secondary)
+    case "video start": app.startVideo(.standard, on: .secondary)
+    // Sound is not allowed there.
+    case "audio start": app.send(.startService, .audio, on: .secondary)
+    case "end of a start":
+      app.send(.endService, .video, on: .secondary)
+      app.wait(.milliseconds(500))
+    default:
+      app.send(.heartbeat, .control, on: .secondary)
+      app.wait(.seconds(30))
+    }
+    #expect(app.session.summary?.isStreaming == true && app.session.summary?.level == .full)
+    #expect(app.rpcs == [] && !app.isClosed)
+    #expect(app.isSecondaryClosed == (sent == "data"))
+  }
+
   @Test func floodFromOtherConnections() {
     var app = TestApp.withSecondary()
     for _ in 0..<2000 { app.registerSecondary() }

@@ -99,11 +99,19 @@ import Testing
     #expect(app.controls == ["rpc startServiceNAK"])
     #expect(app.violations == [.startWhileActive(.rpc)])
     app.forget()
-    app.run { session, _ in
-      session.refuseSession(.control(.startService, service: .rpc, version: 1, sessionID: 0, messageID: 0))
+    func startAnother() {
+      app.run {
+        $0.refuseSession(.control(.startService, service: .rpc, version: 1, sessionID: 0, messageID: 0), now: $1)
+      }
     }
+    startAnother()
     #expect(app.controls == ["rpc startServiceNAK"] && app.headers.map(\.sessionID) == [0])
     #expect(app.violations == [] && app.session.isStarted)
+    // Not without end.
+    for _ in 0..<2000 { startAnother() }
+    #expect(app.controls.count < 1001)
+    #expect(app.violations.first == .tooManyFrames(limit: 1000, within: .seconds(1)))
+    #expect(app.violations.count == 101 && app.session.isStarted)
   }
 
   @Test func scriptedAnswers() {
@@ -146,6 +154,16 @@ import Testing
     #expect(app.result(77) == RPCResult(success: false, resultCode: .applicationNotRegistered))
     #expect(app.headers.map(\.sessionID) == [9])
     #expect(app.violations == [.sessionID(expected: 1, got: 9)] && !app.isClosed)
+  }
+
+  /// Another app on the same connection may have sent them.
+  @Test func floodInAnotherSession() {
+    var app = TestApp.active()
+    for _ in 0..<2000 { app.send(.heartbeat, .control, sessionID: 9) }
+    for _ in 0..<2000 { app.send(.startService, .rpc, sessionID: 9) }
+    #expect(app.session.summary != nil && !app.isClosed)
+    #expect(app.violations.last == .tooManyViolations(limit: 100, within: .seconds(1)))
+    #expect(app.answers.isEmpty)
   }
 
   @Test func anotherVersionIsReported() {
