@@ -154,6 +154,22 @@ import Testing
     #expect(rest == ["• status FULL STREAMABLE", distraction])
   }
 
+  private static let vehicleData = ApplicationRequest(id: ApplicationRequest.ids.lowerBound, .getVehicleData, [:])
+
+  /// A policy that comes before the app is registered holds from the registration on.
+  @Test func policyBeforeTheRegistration() {
+    let driver = AppDriver.registeringWithTLS()
+    driver.notify(.onPermissionsChange, Self.permissions(["GetVehicleData"]))
+    #expect(!driver.take().contains("→ StartService rpc encrypted"))
+    driver.acceptRegistration()
+    driver.send(Self.vehicleData)
+    let lines = driver.take()
+    #expect(lines.contains("→ StartService rpc encrypted"), "\(lines)")
+    #expect(!lines.contains("→ GetVehicleData request"))
+    protect(driver)
+    #expect(driver.take().contains("→ GetVehicleData request"))
+  }
+
   /// A request that went in clear is answered in clear.
   @Test func answerToARequestInClear() {
     let driver = AppDriver.registeredWithTLS()

@@ -93,7 +93,7 @@ struct ApplicationRequests: Sendable {
     else { return false }
     sent[response.correlationID] = nil
     let result = RPCResult(json: response.parameters)
-    if result.resultCode == ResultCode.encryptionNeeded.rawValue { context.rpcProtectionNeeded() }
+    if result.resultCode == ResultCode.encryptionNeeded.rawValue { context.security.rpcRefusedInClear() }
     if upload?.id == response.correlationID {
       guard !result.success || upload?.rest.isComplete == true else {
         send(entry.request, &context)

@@ -204,6 +204,7 @@ extension AppSession {
   /// Acts on the difference between the wanted and the present state.
   private mutating func reconcile() throws(AppSessionFailure) {
     guard context.phase != .over else { return }
+    if context.isRegistered { context.security.protectRPCs(situation, &context.messenger) }
     if context.takeCapabilityChange() {
       services.video.capabilityChanged(&context)
       let announced = context.announced
@@ -427,7 +428,7 @@ extension AppSession {
 
   private mutating func receiveResponse(to function: FunctionID, _ parameters: JSONObject) throws(AppSessionFailure) {
     let result = RPCResult(json: parameters)
-    if result.resultCode == ResultCode.encryptionNeeded.rawValue { context.rpcProtectionNeeded() }
+    if result.resultCode == ResultCode.encryptionNeeded.rawValue { context.security.rpcRefusedInClear() }
     switch function {
     case .registerAppInterface:
       let response = RegisterAppInterfaceResponse(json: parameters)

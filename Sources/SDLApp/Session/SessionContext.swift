@@ -216,12 +216,6 @@ struct SessionContext: Sendable {
   mutating func permissionsChanged(_ permissions: OnPermissionsChange, isEncrypted: Bool) {
     self.permissions = AppPermissions(permissions)
     security.note(permissions.protection, isEncrypted: isEncrypted)
-    if permissions.requiresEncryption { rpcProtectionNeeded() }
-  }
-
-  /// The head unit requires encrypted RPCs.
-  mutating func rpcProtectionNeeded() {
-    if isRegistered { security.rpcProtectionNeeded(now: now, &messenger) }
   }
 
   /// Handles a message about the video capability.

@@ -85,6 +85,8 @@ struct SessionSecurity: Sendable {
   private var video: MediaProtection
   private var audio: MediaProtection
   private var rpc = RPCProtection.none
+  /// The head unit has refused a request because it was in clear.
+  private var hasRefusedClearRPC = false
   /// Which RPCs the head unit encrypts, once RPCs are encrypted.
   private var policy = OnPermissionsChange.Protection.functions([])
 
@@ -112,7 +114,7 @@ struct SessionSecurity: Sendable {
   var isRPCEncrypted: Bool { rpc == .protected }
 
   /// Whether RPCs can still become encrypted.
-  var canProtectRPCs: Bool { rpc != .refused && rpc != .protected }
+  var canProtectRPCs: Bool { canEncrypt && rpc != .refused && rpc != .protected }
 
   /// Whether the app encrypts at all.
   var canEncrypt: Bool { configuration.encryption != .none && makeChannel != nil }
@@ -415,16 +417,20 @@ extension SessionSecurity {
   /// When the start of the protected RPC service counts as unanswered.
   private var rpcDeadline: Duration? { if case .starting(let deadline) = rpc { deadline } else { nil } }
 
-  /// The head unit refuses RPCs in clear, or announces it. The app is registered.
-  mutating func rpcProtectionNeeded(now: Duration, _ messenger: inout SessionMessenger) {
-    guard rpc == .none else { return }
-    guard configuration.encryption != .none, makeChannel != nil else {
+  /// The head unit has refused a request with ENCRYPTION_NEEDED.
+  mutating func rpcRefusedInClear() { hasRefusedClearRPC = true }
+
+  /// Starts the encryption of RPCs if the head unit has refused them in clear, or its policy does. The app is
+  /// registered.
+  mutating func protectRPCs(_ situation: Situation, _ messenger: inout SessionMessenger) {
+    guard rpc == .none, hasRefusedClearRPC || policy != .functions([]) else { return }
+    guard canEncrypt else {
       rpc = .refused
       return messenger.report(.rpcInClear("this app does not encrypt (see the property encryption)"))
     }
-    rpc = .starting(deadline: now + configuration.handshakeTimeout)
+    rpc = .starting(deadline: situation.now + configuration.handshakeTimeout)
     messenger.send(.startService, .rpc, isEncrypted: true)
-    scheduleHandshake(now: now)
+    scheduleHandshake(now: situation.now)
   }
 
   /// Whether a clear notification of `function` can't come from the head unit: SDL Core encrypts those that its policy

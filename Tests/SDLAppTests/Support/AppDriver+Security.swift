@@ -23,13 +23,19 @@ extension AppDriver {
     return driver
   }
 
-  /// Registered, with an app that encrypts what it can; GetSystemCapability is not answered yet.
-  static func registeredWithTLS() -> AppDriver {
+  /// The session of an app that encrypts what it can has begun; it is not registered yet.
+  static func registeringWithTLS() -> AppDriver {
     var configuration = AppDriver.configuration
     configuration.encryption = .authenticateAndEncrypt
     let driver = AppDriver(configuration, makeSecureChannel: { FakeChannel(isServer: true) })
     driver.connect()
     driver.acknowledgeSession()
+    return driver
+  }
+
+  /// The same after the registration; GetSystemCapability is not answered yet.
+  static func registeredWithTLS() -> AppDriver {
+    let driver = registeringWithTLS()
     driver.acceptRegistration()
     return driver
   }
