@@ -154,6 +154,21 @@ import Testing
     #expect(rest == ["• status FULL STREAMABLE", distraction])
   }
 
+  /// A handshake that a start of video has left unfinished is not that of the RPCs.
+  @Test func handshakeLeftUnfinished() {
+    let driver = AppDriver.encrypting(.require)
+    driver.receive(SecurityQuery(type: 0, queryID: 1, sequenceNumber: 1, binary: [22, 3, 3, 0, 1, 1]))
+    driver.control(.endService, .video)
+    driver.setVideoRequest(nil)
+    driver.wait(.seconds(6))
+    driver.notify(.onPermissionsChange, ["requireEncryption": .bool(true)])
+    driver.wait(.seconds(1))
+    let lines = driver.take()
+    #expect(lines.contains("→ StartService rpc encrypted"), "\(lines)")
+    #expect(!lines.contains { $0.hasPrefix("• RPCs in clear") }, "\(lines)")
+    protect(driver)
+  }
+
   private static let vehicleData = ApplicationRequest(id: ApplicationRequest.ids.lowerBound, .getVehicleData, [:])
 
   /// A policy that comes before the app is registered holds from the registration on.

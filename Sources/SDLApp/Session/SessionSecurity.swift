@@ -288,6 +288,11 @@ extension SessionSecurity {
     heldAcknowledgements = [:]
   }
 
+  /// The head unit does not continue a handshake that an earlier start has left unfinished.
+  private mutating func forgetUnfinishedHandshake() {
+    if handshake?.channel.isEstablished == false { forgetHandshake() }
+  }
+
   private mutating func fail(_ text: String, refusesHeadUnit: Bool = false) {
     guard refusesHeadUnit || failure?.refusesHeadUnit != true else { return }
     failure = HandshakeFailure(text: text, refusesHeadUnit: refusesHeadUnit)
@@ -366,8 +371,7 @@ extension SessionSecurity {
     heldAcknowledgements[service] = nil
     guard isAskedFor else { return false }
     failure = nil
-    // The head unit does not continue a handshake that an earlier start has left unfinished.
-    if handshake?.channel.isEstablished == false, rpcDeadline == nil { forgetHandshake() }
+    if rpcDeadline == nil { forgetUnfinishedHandshake() }
     scheduleHandshake(now: now)
     return true
   }
@@ -428,6 +432,7 @@ extension SessionSecurity {
       rpc = .refused
       return messenger.report(.rpcInClear("this app does not encrypt (see the property encryption)"))
     }
+    if mediaAwaitingHandshake(situation) == nil { forgetUnfinishedHandshake() }
     rpc = .starting(deadline: situation.now + configuration.handshakeTimeout)
     messenger.send(.startService, .rpc, isEncrypted: true)
     scheduleHandshake(now: situation.now)
