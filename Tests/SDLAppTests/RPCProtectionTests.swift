@@ -108,14 +108,22 @@ import Testing
 
   /// The handshake, and the acknowledgement of the protected service.
   private func protect(_ driver: AppDriver) {
+    shakeHands(driver)
+    acknowledgeEncrypted(driver, .rpc)
+    #expect(driver.session.status.isRPCEncrypted)
+  }
+
+  private func shakeHands(_ driver: AppDriver) {
     for number: UInt8 in [1, 3] {
       let query = SecurityQuery(type: 0, queryID: 1, sequenceNumber: 1, binary: [22, 3, 3, 0, 1, number]).bytes
       driver.receiveSecurity(query, messageID: UInt32(number) + 400)
     }
-    var acknowledgement = Frame.control(.startServiceACK, service: .rpc, version: 5, sessionID: AppDriver.sessionID)
+  }
+
+  private func acknowledgeEncrypted(_ driver: AppDriver, _ service: ServiceType) {
+    var acknowledgement = Frame.control(.startServiceACK, service: service, version: 5, sessionID: AppDriver.sessionID)
     acknowledgement.header.isEncrypted = true
     driver.receive(acknowledgement)
-    #expect(driver.session.status.isRPCEncrypted)
   }
 
   private static func permissions(_ names: [String]) -> JSONObject {
@@ -167,6 +175,41 @@ import Testing
     #expect(lines.contains("→ StartService rpc encrypted"), "\(lines)")
     #expect(!lines.contains { $0.hasPrefix("• RPCs in clear") }, "\(lines)")
     protect(driver)
+  }
+
+  /// Video runs encrypted, so that the RPC service needs no handshake: a refusal of what would be sent in clear meanwhile
+  /// could come after the acknowledgement.
+  @Test func requestsWaitForTheProtection() {
+    let driver = AppDriver.registeredWithTLS()
+    driver.answerCapability(HapticTests.capability())
+    driver.notify(.onSystemCapabilityUpdated, SystemCapability(type: .displays, buttons: [.search]).json)
+    driver.setButtonsWanted(true)
+    driver.setVideoRequest(AppDriver.videoRequest)
+    driver.status(.full, .streamable)
+    shakeHands(driver)
+    acknowledgeEncrypted(driver, .video)
+    #expect(driver.session.status.videoGrant?.isEncrypted == true)
+    _ = driver.take()
+    let policy = OnPermissionsChange(
+      allowedLevels: ["SubscribeButton": [.full], "SendHapticData": [.full]], requiresEncryption: true)
+    driver.notify(.onPermissionsChange, policy.json)
+    driver.setHapticRectangles(HapticTests.list([10]))
+    #expect(driver.take() == ["→ StartService rpc encrypted"])
+    acknowledgeEncrypted(driver, .rpc)
+    #expect(driver.take() == ["• RPCs encrypted", "→ SendHapticData request", "→ SubscribeButton request"])
+  }
+
+  /// The capability is asked for in clear only if nothing comes of the protection.
+  @Test(arguments: [true, false]) func capabilityWaitsForTheProtection(isProtected: Bool) {
+    let driver = AppDriver.registeredWithTLS()
+    driver.respond(.getSystemCapability, RPCResult(success: false, resultCode: .disallowed).json)
+    let policy = OnPermissionsChange(allowedLevels: ["GetSystemCapability": [.full]], requiresEncryption: true)
+    driver.notify(.onPermissionsChange, policy.json)
+    _ = driver.take()
+    driver.status(.full, .streamable)
+    #expect(driver.take() == ["• status FULL STREAMABLE"])
+    isProtected ? protect(driver) : driver.control(.startServiceNAK, .rpc)
+    #expect(driver.take().last == "→ GetSystemCapability request")
   }
 
   private static let vehicleData = ApplicationRequest(id: ApplicationRequest.ids.lowerBound, .getVehicleData, [:])

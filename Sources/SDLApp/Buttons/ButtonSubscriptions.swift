@@ -54,7 +54,9 @@ struct ButtonSubscriptions: Sendable {
   mutating func reconcile(_ context: inout SessionContext) {
     guard unanswered == nil, !isForbidden, context.isRegistered, let request = nextRequest else { return }
     let function: FunctionID = request.isWanted ? .subscribeButton : .unsubscribeButton
-    guard context.permissions?.allow(function, at: context.hmiStatus?.level) == true else { return }
+    guard context.permissions?.allow(function, at: context.hmiStatus?.level) == true,
+      !context.security.isProtectionPending(for: function)
+    else { return }
     unanswered = request
     context.request(function, ButtonSubscription(request.button).json)
   }

@@ -188,7 +188,10 @@ extension VideoService {
 
   /// Head units accept the request in FULL only, and the places of the rectangles depend on the size of the pictures.
   mutating func sendHapticRectangles(_ context: inout SessionContext) {
-    let geometry = context.isRegistered && grant != nil && context.hmiStatus?.level == .full ? geometry : nil
+    let isAllowed =
+      context.isRegistered && grant != nil && context.hmiStatus?.level == .full
+      && !context.security.isProtectionPending(for: .sendHapticData)
+    let geometry = isAllowed ? geometry : nil
     guard let rectangles = haptics.next(geometry, now: context.now) else { return }
     guard context.permit(.sendHapticData) else {
       let refusal = RPCResult(success: false, resultCode: .disallowed, info: "its policy does not name SendHapticData")

@@ -26,7 +26,7 @@ struct AnnouncedVideo: Equatable, Sendable {
     case requested(inNone: Bool)
     /// Refused in HMI level NONE; asked again in another.
     case deferred
-    /// Refused in clear; asked again once RPCs are encrypted.
+    /// Refused in clear, or not to be sent in clear; asked once RPCs are encrypted, or known to stay in clear.
     case needsProtection
     case known(VideoStreamingCapability)
     case unavailable
@@ -129,12 +129,12 @@ extension AnnouncedVideo {
     state == .deferred && !isInNone ? request(isInNone: false) : .none
   }
 
-  mutating func rpcProtected(isInNone: Bool) -> Output {
-    state == .needsProtection ? request(isInNone: isInNone) : .none
-  }
+  /// The request has to be encrypted, and RPCs are about to be.
+  mutating func waitForProtection() { state = .needsProtection }
 
-  mutating func rpcInClear() -> Output {
-    state == .needsProtection ? unavailable() : .none
+  /// RPCs are encrypted from now on, or stay in clear.
+  mutating func protectionSettled(isInNone: Bool) -> Output {
+    state == .needsProtection ? request(isInNone: isInNone) : .none
   }
 
   /// Goes on without a capability: head units before RPC 4.5 take H.264 in the size of their screen.

@@ -392,6 +392,7 @@ extension AppSession {
   }
 
   private mutating func perform(_ outputs: [SessionSecurity.Output]) throws(AppSessionFailure) {
+    let isInNone = context.isInNone
     for output in outputs {
       switch output {
       case .receive(let frame, .primary): try receive(frame)
@@ -399,9 +400,8 @@ extension AppSession {
       case .giveUp(let service): services.giveUp(service, &context)
       case .rpcProtected:
         services.permissionsChanged()
-        let isInNone = context.isInNone
-        try context.announce { $0.rpcProtected(isInNone: isInNone) }
-      case .rpcInClear: try context.announce { $0.rpcInClear() }
+        try context.announce { $0.protectionSettled(isInNone: isInNone) }
+      case .rpcInClear: try context.announce { $0.protectionSettled(isInNone: isInNone) }
       }
     }
   }

@@ -230,6 +230,7 @@ struct SessionContext: Sendable {
     case .none: break
     case .request:
       guard permit(.getSystemCapability) else { return try act(on: announced.unavailable()) }
+      guard !security.isProtectionPending(for: .getSystemCapability) else { return announced.waitForProtection() }
       request(.getSystemCapability, GetSystemCapability(type: .videoStreaming, subscribe: true).json)
     case .notSupported: throw .videoNotSupported
     case .changed:

@@ -447,6 +447,11 @@ extension SessionSecurity {
   /// Whether requests of `function` have to be encrypted, and RPCs are not.
   func isProtectionMissing(for function: FunctionID) -> Bool { !isRPCEncrypted && policy.includes(function) }
 
+  /// The same while RPCs can still become encrypted, for which such a request waits.
+  func isProtectionPending(for function: FunctionID) -> Bool {
+    isProtectionMissing(for: function) && canProtectRPCs
+  }
+
   /// The RPCs that the head unit's policy requires to be encrypted. Once RPCs are encrypted, a policy in clear can't
   /// take that back.
   mutating func note(_ policy: OnPermissionsChange.Protection, isEncrypted: Bool) {
