@@ -228,6 +228,20 @@ import Testing
     #expect(driver.take().contains("→ GetVehicleData request"))
   }
 
+  /// The head unit may need the policy update for its certificate, and takes it in clear.
+  @Test func policyUpdateDoesNotWait() {
+    let driver = AppDriver.registeredWithTLS()
+    driver.answerCapability()
+    driver.notify(.onPermissionsChange, ["requireEncryption": .bool(true)])
+    _ = driver.take()
+    driver.send(Self.vehicleData)
+    driver.send(ApplicationRequest(id: Self.vehicleData.id + 1, .putFile, [:], bulk: [1]))
+    driver.send(ApplicationRequest(id: Self.vehicleData.id + 2, .systemRequest, [:]))
+    #expect(driver.take() == ["→ SystemRequest request"])
+    protect(driver)
+    #expect(driver.take().suffix(2) == ["→ GetVehicleData request", "→ PutFile request"])
+  }
+
   /// A request that went in clear is answered in clear.
   @Test func answerToARequestInClear() {
     let driver = AppDriver.registeredWithTLS()

@@ -48,11 +48,11 @@ struct ApplicationRequests: Sendable {
   /// Sends the requests that may be sent now.
   mutating func reconcile(_ context: inout SessionContext) {
     notBefore = nil
-    while context.isRegistered, upload == nil, let next = waiting.first {
+    while context.isRegistered, upload == nil, let index = nextIndex(context) {
+      let next = waiting[index]
       if context.security.isProtectionMissing(for: next.function) {
-        // In clear it is never sent; the order is kept.
-        guard !context.security.canProtectRPCs else { return }
-        waiting.removeFirst()
+        // In clear it is never sent.
+        waiting.remove(at: index)
         report(next.failure(.encryptionNeeded, "RPCs to this head unit are not encrypted"), &context)
         continue
       }
@@ -63,10 +63,19 @@ struct ApplicationRequests: Sendable {
         return
       }
       usedUntil = begin + interval
-      waiting.removeFirst()
+      waiting.remove(at: index)
       if next.function == .putFile { upload = (next.id, FileUpload(next.parameters, next.bulk)) }
       send(next, &context)
     }
+  }
+
+  /// The index in ``waiting`` of the request that is next. The order is kept, except that a SystemRequest does not wait
+  /// behind those that wait for encrypted RPCs, which may depend on it.
+  private func nextIndex(_ context: SessionContext) -> Int? {
+    guard let first = waiting.first, context.security.isProtectionPending(for: first.function) else {
+      return waiting.indices.first
+    }
+    return waiting.firstIndex { $0.function == .systemRequest }
   }
 
   /// Sends a request, or the next part of its file.

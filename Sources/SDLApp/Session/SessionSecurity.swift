@@ -444,8 +444,11 @@ extension SessionSecurity {
     isRPCEncrypted && policy.includes(function)
   }
 
-  /// Whether requests of `function` have to be encrypted, and RPCs are not.
-  func isProtectionMissing(for function: FunctionID) -> Bool { !isRPCEncrypted && policy.includes(function) }
+  /// Whether requests of `function` have to be encrypted, and RPCs are not. SystemRequest may be in clear before that,
+  /// whatever the policy says: with a policy update it brings the head unit the certificate for the handshake.
+  func isProtectionMissing(for function: FunctionID) -> Bool {
+    !isRPCEncrypted && function != .systemRequest && policy.includes(function)
+  }
 
   /// The same while RPCs can still become encrypted, for which such a request waits.
   func isProtectionPending(for function: FunctionID) -> Bool {
