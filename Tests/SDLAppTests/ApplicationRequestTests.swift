@@ -66,6 +66,16 @@ import TestSupport
     #expect(answers.filter { $0.hasSuffix("ABORTED") }.count == 99)
   }
 
+  /// The session may have ended while another thread made the request.
+  @Test(arguments: [false, true]) func afterTheEnd(isByApp: Bool) {
+    let driver = Self.ready()
+    if isByApp { driver.finish() }
+    driver.lose()
+    _ = driver.take()
+    driver.send(Self.request(0))
+    #expect(driver.take() == ["• application: GetVehicleData response ABORTED"])
+  }
+
   /// The driver may take long to answer, others not.
   @Test func noAnswer() {
     let driver = Self.ready()

@@ -170,9 +170,10 @@ extension AppSession {
   }
 
   /// Sends an RPC request of the application, after earlier ones, as soon as the head unit's policy and rate limit
-  /// allow it.
+  /// allow it. After the end, it is answered all the same.
   public mutating func send(_ request: ApplicationRequest, now: Duration) -> [Action] {
-    perform(at: now) { $0.services.application.add(request, &$0.context) }
+    guard context.phase != .over else { return [.report(.applicationRPC(request.aborted))] }
+    return perform(at: now) { $0.services.application.add(request, &$0.context) }
   }
 
   /// Sets which notifications the application gets from now on, in addition to the session's own use of them.
