@@ -24,14 +24,21 @@ public struct ApplicationRequest: Equatable, Sendable {
     byteCount = parameters.serialized.count + bulk.count
   }
 
+  /// The most bytes on the way at once: they wait in one buffer, with the session's own messages.
+  public static let maximumBytesOnTheWay = 2 << 20
+
   /// How many bytes of it are on the way at once.
-  var bytesOnTheWay: Int { function == .putFile ? min(byteCount, FileUpload.partSize) : byteCount }
+  public var bytesOnTheWay: Int {
+    function == .putFile ? byteCount - max(bulk.count - FileUpload.partSize, 0) : byteCount
+  }
 
   /// Why a request is not accepted.
   public enum Refusal: Error, Equatable, CustomStringConvertible {
     case notRegistered
     /// The session sends it itself, or it is no request.
     case reserved(FunctionID)
+    /// Of so many bytes, which can't be sent in parts.
+    case tooLarge(Int)
     /// Too many are not answered, or they are too large together.
     case full
 
@@ -40,6 +47,7 @@ public struct ApplicationRequest: Equatable, Sendable {
       switch self {
       case .notRegistered: "the app is not registered with a head unit"
       case .reserved(let function): "\(function) is for the element itself to send"
+      case .tooLarge(let count): "it has \(count) bytes, and may have \(ApplicationRequest.maximumBytesOnTheWay)"
       case .full: "too many requests wait for their answers"
       }
     }

@@ -25,6 +25,7 @@ struct ApplicationQueue: Sendable {
       id = id == ApplicationRequest.ids.upperBound ? ApplicationRequest.ids.lowerBound : id + 1
     } while sizes[id] != nil
     let request = ApplicationRequest(id: id, function, parameters, bulk: bulk)
+    guard request.bytesOnTheWay <= ApplicationRequest.maximumBytesOnTheWay else { throw .tooLarge(request.byteCount) }
     guard sizes.count < Self.capacity, byteCount + request.byteCount <= Self.byteCapacity else { throw .full }
     lastID = id
     sizes[id] = request.byteCount
