@@ -7,16 +7,20 @@ public struct FrameDecoder: Sendable {
   /// A piece of the stream.
   public enum Item: Equatable, Sendable {
     case frame(Frame)
-    /// The start of a run of bytes that belong to no frame. Reported once per run, with its first bytes for an error
-    /// message.
+    /// A run of bytes that belong to no frame. Reported at its start and again after each
+    /// ``FrameDecoder/garbagePerReport``, with the next bytes for an error message.
     case garbage(reason: FrameHeader.InvalidHeader, firstBytes: [UInt8])
   }
+
+  /// In bytes; a receiver that got two reports without a frame between them can give up.
+  public static let garbagePerReport = 1 << 20
 
   /// Payload limits, checked before anything is stored; may be changed between frames.
   public var limits: FrameLimits
   private var buffer: [UInt8] = []
   private var position = 0
-  private var isSkipping = false
+  /// Bytes of the present run that belong to no frame.
+  private var skippedByteCount = 0
   /// A frame whose payload is not complete; only ``next(from:)`` leaves one.
   private var partial: Frame?
 
@@ -51,17 +55,24 @@ public struct FrameDecoder: Sendable {
         let start = position + header.byteCount
         guard buffer.count - start >= Int(header.dataSize) else { return nil }
         position = start + Int(header.dataSize)
-        isSkipping = false
+        skippedByteCount = 0
         return .frame(Frame(header: header, payload: Array(buffer[start..<position])))
       } catch {
+        let start = position
         position += 1
-        if isSkipping { continue }
-        isSkipping = true
-        let start = position - 1
+        guard skip() else { continue }
         return .garbage(reason: error, firstBytes: Array(buffer[start..<min(start + 32, buffer.count)]))
       }
     }
     return nil
+  }
+
+  /// Counts a byte that belongs to no frame.
+  ///
+  /// - Returns: Whether it is reported.
+  private mutating func skip() -> Bool {
+    defer { skippedByteCount &+= 1 }
+    return skippedByteCount.isMultiple(of: Self.garbagePerReport)
   }
 
   private func pendingHeader() throws(FrameHeader.InvalidHeader) -> FrameHeader? {
@@ -97,8 +108,7 @@ extension FrameDecoder {
         return deliver(Frame(header: header, payload: payload))
       } catch {
         position += 1
-        if isSkipping { continue }
-        isSkipping = true
+        guard skip() else { continue }
         return .garbage(reason: error, firstBytes: Array(buffer[(position - 1)...]))
       }
     }
@@ -106,7 +116,7 @@ extension FrameDecoder {
   }
 
   private mutating func deliver(_ frame: Frame) -> Item? {
-    isSkipping = false
+    skippedByteCount = 0
     guard frame.payload.count == Int(frame.header.dataSize) else {
       partial = frame
       return nil
@@ -129,11 +139,10 @@ extension FrameDecoder {
         payload.append(contentsOf: bytes.takePrefix(Int(header.dataSize)))
         return deliver(Frame(header: header, payload: payload))
       } catch {
-        let firstBytes = isSkipping ? [] : Array(bytes.prefix(32))
+        let rest = bytes
         _ = bytes.takePrefix(1)
-        if isSkipping { continue }
-        isSkipping = true
-        return .garbage(reason: error, firstBytes: firstBytes)
+        guard skip() else { continue }
+        return .garbage(reason: error, firstBytes: Array(rest.prefix(32)))
       }
     }
     return nil

@@ -43,6 +43,7 @@ import Testing
     case .unknownControl: driver.control(.startServiceACK, .control)
     case .garbage:
       driver.receiveGarbage([0])
+      driver.control(.serviceDataACK, .video)
       driver.wait(.milliseconds(101))
     case .large: driver.notify(.onHashChange, ["hashID": .string(String(repeating: "x", count: 100_000))])
     }

@@ -163,12 +163,29 @@ import Testing
 
   @Test func garbageLater() {
     let driver = AppDriver.streaming()
+    func receiveTenRuns() {
+      for _ in 0..<10 {
+        driver.receiveGarbage([0xFF])
+        driver.control(.serviceDataACK, .video)
+      }
+    }
     for _ in 0..<5 {
-      for _ in 0..<10 { driver.receiveGarbage([0xFF]) }
+      receiveTenRuns()
       driver.wait(.seconds(1))
     }
     #expect(driver.take() == Array(repeating: "• diagnostic", count: 50))
-    for _ in 0..<10 { driver.receiveGarbage([0xFF]) }
+    receiveTenRuns()
+    #expect(!driver.isClosed)
+    driver.receiveGarbage([0xFE])
+    #expect(driver.failure == .notSDL(firstBytes: [0xFE]))
+    #expect(driver.isClosed)
+  }
+
+  /// The decoder reports the same run again.
+  @Test func garbageWithoutEnd() {
+    let driver = AppDriver.streaming()
+    driver.receiveGarbage([0xFF])
+    driver.wait(.seconds(2))
     #expect(!driver.isClosed)
     driver.receiveGarbage([0xFE])
     #expect(driver.failure == .notSDL(firstBytes: [0xFE]))

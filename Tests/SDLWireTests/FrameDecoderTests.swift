@@ -80,6 +80,27 @@ import TestSupport
     #expect(drain(&decoder).count == 1)
   }
 
+  /// A run that does not end is reported again, so that it can be bounded.
+  @Test func longRun() {
+    var decoder = FrameDecoder()
+    var direct = FrameDecoder()
+    let piece = [UInt8](repeating: 0xFF, count: 1 << 16)
+    var reports: [Int] = []
+    for number in 0..<33 {
+      decoder.append(piece)
+      let count = drain(&decoder).count
+      let directCount = piece.withUnsafeBytes { bytes in
+        var rest = bytes
+        var count = 0
+        while direct.next(from: &rest) != nil { count += 1 }
+        return count
+      }
+      #expect(count == directCount)
+      if count > 0 { reports.append(number) }
+    }
+    #expect(reports == [0, 16, 32])
+  }
+
   /// What follows is found again, byte by byte, as SDL Core does; so is what looks like a frame in the payload.
   @Test func frameThatIsTooLarge() {
     let header = [UInt8](hex: "51 0B 00 01 00 02 00 01 00 00 00 07")

@@ -23,7 +23,7 @@ struct InputBudget: Equatable, Sendable {
 
   /// When the last runs of garbage came, within a second.
   private var garbageTimes: [Duration] = []
-  private var hasReceivedFrame = false
+  private var isAfterFrame = false
   /// Until then the budget is used up.
   private var usedUntil = Duration.zero - reserve
 
@@ -33,7 +33,7 @@ struct InputBudget: Equatable, Sendable {
 
   mutating func charge(_ item: FrameDecoder.Item, now: Duration) {
     guard case .frame(let frame) = item else { return charge(Self.message, now: now) }
-    hasReceivedFrame = true
+    isAfterFrame = true
     switch frame.header.controlFrame {
     case .heartbeatACK, .serviceDataACK: charge(Self.frame, now: now)
     default: charge(Self.message + Self.kibibyte * (frame.payload.count / 1024), now: now)
@@ -42,11 +42,13 @@ struct InputBudget: Equatable, Sendable {
 
   /// Notes bytes that are no frame.
   ///
-  /// - Returns: Whether the peer may still be a head unit.
+  /// - Returns: Whether the peer may still be a head unit: these bytes come after a frame, rather than instead of the
+  ///   first one or after so many others that the decoder reports them again.
   mutating func garbageReceived(now: Duration) -> Bool {
     garbageTimes.append(now)
     garbageTimes.removeAll { now - $0 >= .seconds(1) }
-    return hasReceivedFrame && garbageTimes.count <= Self.maximumGarbageRate
+    defer { isAfterFrame = false }
+    return isAfterFrame && garbageTimes.count <= Self.maximumGarbageRate
   }
 
   /// When input may be read again; nil for now.
