@@ -85,6 +85,21 @@ extension LinkTests {
       #expect(rest == 0)
     }
 
+    /// What a secondary transport does not read costs that alone.
+    @Test func controlFramesThatTheSecondaryDoesNotRead() throws {
+      let (ours, theirs) = try Socket.pair()
+      writer.open(ours, as: .secondary)
+      let frames = [UInt8](repeating: 0, count: ControlFrameBuffer.maximumByteCount)
+      try withExtendedLifetime(theirs) {
+        for _ in 0..<2 { try writer.send([.frames(frames, on: .secondary), .frames(heartbeat)], peer: "test") }
+        #expect(writer.write(.secondary) == .failed(.failed(errno: ENOBUFS)))
+      }
+      #expect(writer.write() == .idle && writer.isFlushed)
+      #expect(throws: LinkError.peerNotReading(address: "test", queuedByteCount: 0)) {
+        try writer.send([.frames(frames + heartbeat)], peer: "test")
+      }
+    }
+
     @Test func onlyTheFrameBegunOutlivesItsGrant() throws {
       try setGrant(1)
       let first = submit(100_000)

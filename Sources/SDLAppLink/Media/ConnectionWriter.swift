@@ -1,3 +1,4 @@
+import Glibc
 import SDLApp
 import SDLLink
 
@@ -393,10 +394,16 @@ extension ConnectionWriter.State {
     return step
   }
 
-  /// Queues control messages. Messages for a transport that is gone are dropped.
+  /// Queues control messages. Messages for a transport that is gone are dropped; a secondary one that does not read is
+  /// lost, and the session goes on without it.
   fileprivate mutating func append(_ messages: [ConnectionWriter.Outgoing], peer: String) throws(LinkError) {
     for outgoing in messages where outgoing.role == .primary || self[outgoing.role].isConnected {
-      try self[outgoing.role].control.append(outgoing.message, peer: peer)
+      do throws(LinkError) {
+        try self[outgoing.role].control.append(outgoing.message, peer: peer)
+      } catch {
+        guard outgoing.role == .secondary else { throw error }
+        secondary.failure = .failed(errno: ENOBUFS)
+      }
     }
   }
 }
