@@ -68,6 +68,14 @@ import Testing
     #expect(driver.failure == nil)
   }
 
+  /// A flood there does not keep the primary transport from being read.
+  @Test func secondaryTransport() {
+    let driver = AppDriver.registeredSecondary()
+    for _ in 0..<1001 { driver.control(.heartbeat, .control, on: .secondary) }
+    #expect(driver.session.inputPause(on: .secondary, now: driver.now) != nil)
+    #expect(driver.session.inputPause(now: driver.now) == nil)
+  }
+
   /// Ten fingers, 120 messages a second, the acknowledgements of 60 pictures and now and then a status: nothing waits.
   @Test func ordinaryHeadUnit() {
     let driver = AppDriver.streaming()

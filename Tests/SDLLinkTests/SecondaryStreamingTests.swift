@@ -212,6 +212,39 @@ extension LinkTests {
       pair.stop()
     }
 
+    /// A flood there is read slowly, and does not keep the primary transport from being read.
+    @Test func flood() throws {
+      let listener = try RawListener()
+      let pair = try Pair {
+        $0.behaviour.secondaryTransport = .elsewhere(
+          TransportEventUpdate(address: "127.0.0.1", port: Int32(listener.port)))
+      }
+      var socket: Socket? = try listener.accept()
+      func statusCount() -> Int {
+        pair.app.events.count { if case .session(.hmiStatus) = $0 { true } else { false } }
+      }
+      #expect(eventually { statusCount() > 0 })
+      let (began, before) = (MonotonicClock.now, pair.connection.statistics.receivedByteCount)
+      // Sixteen seconds of the budget.
+      let heartbeat = Frame.control(.heartbeat, service: .control, version: 5, sessionID: 1).bytes
+      socket?.write((0..<8000).flatMap { _ in heartbeat })
+      #expect(eventually { pair.connection.statistics.receivedByteCount > before + 10_000 })
+      let former = statusCount()
+      pair.server.control(.everyApp) { session, now in
+        session.setHMIStatus(
+          HMIStatus(level: .full, audioStreamingState: .attenuated, videoStreamingState: .streamable), now: now)
+      }
+      #expect(eventually { statusCount() > former })
+      let received = pair.connection.statistics.receivedByteCount - before
+      // 500 frames of 12 bytes a second, a burst of 1000, and what the primary transport has brought.
+      #expect(received < 40_000 + UInt64((MonotonicClock.now - began) / .milliseconds(1)) * 6)
+      // A peer that is gone is noticed in the pause as well.
+      let count = pair.states.count
+      socket = nil
+      #expect(pair.waitForState(.waiting, after: count))
+      pair.stop()
+    }
+
     /// The end of the primary transport ends the secondary one, whichever side it is.
     @Test func lossOfThePrimary() throws {
       let pair = try Pair(reconnection: .init(first: .milliseconds(10)))

@@ -16,6 +16,8 @@ public struct AppSession: Sendable, ~Copyable {
   private var services: SessionServices
   private var heartbeat = Heartbeat()
   private var budget = InputBudget()
+  /// Of its own, so that a flood there does not keep the primary one from being read.
+  private var secondaryBudget = InputBudget()
 
   /// Creates a session before its connection.
   /// - Parameters:
@@ -63,8 +65,10 @@ public struct AppSession: Sendable, ~Copyable {
   /// helped.
   public var isRegistrationPending: Bool { context.isRegistrationPending }
 
-  /// When the head unit's bytes may be read again, because it has exceeded its budget; nil for now.
-  public func inputPause(now: Duration) -> Duration? { budget.pause(now: now) }
+  /// When the head unit's bytes on a transport may be read again, because it has exceeded its budget; nil for now.
+  public func inputPause(on role: TransportRole = .primary, now: Duration) -> Duration? {
+    role == .primary ? budget.pause(now: now) : secondaryBudget.pause(now: now)
+  }
 
   /// When ``advance(to:)`` has to be called next; nil when only the head unit or the app can go on.
   public var nextDeadline: Duration? {
@@ -113,7 +117,7 @@ extension AppSession {
   public mutating func receiveOnSecondary(_ item: FrameDecoder.Item, now: Duration) -> [Action] {
     perform(at: now) { session throws(AppSessionFailure) in
       guard session.context.secondary.isConnected else { return }
-      session.budget.charge(item, now: now)
+      session.secondaryBudget.charge(item, now: now)
       switch item {
       case .frame(let frame): try session.receiveOnSecondary(frame)
       case .garbage: session.context.abandonSecondary("it sent bytes that are not a frame")

@@ -26,6 +26,8 @@ final class ConnectionLoop {
   /// What to wait for, as poll(2) takes it.
   var descriptors: [pollfd] = []
   private let readBuffer = UnsafeMutableRawBufferPointer.allocate(byteCount: FrameReader.readSize, alignment: 8)
+  /// Small, since all that is read at once is handled, whatever it costs; only control frames come there.
+  private let secondaryBuffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 4 << 10, alignment: 8)
 
   /// As reported last.
   private var status = AppSession.Status()
@@ -45,8 +47,8 @@ final class ConnectionLoop {
   private var isOver = false
   private var failure: ConnectionFailure?
   private var wantsToWrite = false
-  /// The head unit has exceeded its input budget, and the last bytes read are not fully decoded.
-  private var isInputPaused = false
+  /// The head unit has exceeded its input budget, and the last bytes read are not fully decoded until then.
+  private var inputPausedUntil: Duration?
   private var isPeerGone = false
   private var stall = StallWatch()
 
@@ -67,6 +69,7 @@ final class ConnectionLoop {
 
   deinit {
     readBuffer.deallocate()
+    secondaryBuffer.deallocate()
   }
 
   /// Returns when the socket is to be closed.
@@ -98,7 +101,7 @@ final class ConnectionLoop {
       watchStall(now: now)
       if closeDeadline != nil, writer.isFlushed { return false }
       if let limit, limit <= now { return false }
-      guard isInputPaused, session.inputPause(now: clock.now) == nil else {
+      guard let inputPausedUntil, inputPausedUntil <= clock.now else {
         prepareToWait()
         return !isOver
       }
@@ -238,11 +241,11 @@ extension ConnectionLoop {
 
 extension ConnectionLoop {
   private func prepareToWait() {
-    let events = (isInputPaused ? Self.peerClosed : POLLIN) | (wantsToWrite ? POLLOUT : 0)
+    let events = (inputPausedUntil == nil ? POLLIN : Self.peerClosed) | (wantsToWrite ? POLLOUT : 0)
     descriptors.removeAll(keepingCapacity: true)
     descriptors.append(pollfd(fd: reader.socket.descriptor, events: Int16(events), revents: 0))
     descriptors.append(pollfd(fd: connection.wakeUp.descriptor, events: Int16(POLLIN), revents: 0))
-    if !isInputPaused, let secondary { descriptors += secondary.descriptors }
+    if let secondary { descriptors += secondary.descriptors }
   }
 
   /// Handles the result of poll(2) for ``descriptors``.
@@ -256,17 +259,16 @@ extension ConnectionLoop {
   }
 
   var nextDeadline: Duration? {
-    let pause = isInputPaused ? session.inputPause(now: clock.now) : nil
     // The stop waits for both.
     let delivery = [videoDrain, audioDrain].compactMap { $0?.deadline }.max()
       .map { min($0, clock.now + Self.deliveryPollInterval) }
     return session.nextDeadline.earlier(limit).earlier(delivery).earlier(stall.nextDeadline).earlier(connection.timer)
-      .earlier(secondary?.nextDeadline).earlier(pause)
+      .earlier(secondary?.nextDeadline).earlier(inputPausedUntil)
   }
 
   private func read() {
     decode()
-    for _ in 0..<FrameReader.readsPerRound where !isOver && !isInputPaused {
+    for _ in 0..<FrameReader.readsPerRound where !isOver && inputPausedUntil == nil {
       switch reader.read(into: readBuffer) {
       case .bytes(let count):
         connection.count(received: count)
@@ -285,10 +287,10 @@ extension ConnectionLoop {
   /// Decodes the last bytes read. The rest from a peer that has closed the connection is short, and may contain the
   /// reason.
   private func decode() {
-    isInputPaused = false
+    inputPausedUntil = nil
     while !isOver {
-      if session.inputPause(now: clock.now) != nil, !isPeerGone {
-        isInputPaused = true
+      if let pause = session.inputPause(now: clock.now), !isPeerGone {
+        inputPausedUntil = pause
         return
       }
       guard let item = reader.next() else { return }
@@ -400,6 +402,7 @@ extension ConnectionLoop {
       // Its input may have ended it already, or begun another.
       if secondary?.attempt == attempt { loseSecondary(Self.reason(of: transfer)) }
     }
+    secondary?.pausedUntil = session.inputPause(on: .secondary, now: now)
     secondary?.stall.limit = session.canReplaceSecondary ? StallWatch.replaceableLimit : StallWatch.limit
     let acknowledged = writer.acknowledgedWhileDeferred(.secondary)
     let isWaiting = secondary?.wantsToWrite == true || acknowledged != nil
@@ -445,15 +448,21 @@ extension ConnectionLoop {
     }
     let events = Int32(descriptors.first?.revents ?? 0)
     if events & (POLLOUT | POLLHUP | POLLERR) != 0 { writer.becameWritable(.secondary) }
+    let attempt = secondary?.attempt
     if events & (POLLIN | POLLHUP | POLLERR) != 0 { readSecondary() }
+    // In a pause the rest is not worth waiting for, while poll(2) reports the end again and again.
+    if events & (POLLHUP | POLLERR) != 0, secondary?.attempt == attempt,
+      session.inputPause(on: .secondary, now: clock.now) != nil
+    {
+      loseSecondary(Self.reason(of: .endOfStream))
+    }
   }
 
   private func readSecondary() {
-    // The buffer is in use as long as the primary one pauses.
-    guard !isInputPaused, let attempt = secondary?.attempt else { return }
+    guard let attempt = secondary?.attempt else { return }
     for _ in 0..<FrameReader.readsPerRound where secondary?.attempt == attempt {
-      guard var reader = secondary?.reader else { return }
-      let transfer = reader.read(into: readBuffer)
+      guard session.inputPause(on: .secondary, now: clock.now) == nil, var reader = secondary?.reader else { return }
+      let transfer = reader.read(into: secondaryBuffer)
       secondary?.reader = reader
       switch transfer {
       case .bytes(let count):
@@ -464,7 +473,7 @@ extension ConnectionLoop {
           perform(session.receiveOnSecondary(item, now: clock.now))
           applyCommands(now: clock.now)
         }
-        if count < readBuffer.count { return }
+        if count < secondaryBuffer.count { return }
       case .wouldBlock: return
       case .endOfStream, .failed: return loseSecondary(Self.reason(of: transfer))
       }

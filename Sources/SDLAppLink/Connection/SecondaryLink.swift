@@ -23,6 +23,8 @@ struct SecondaryLink {
   private(set) var stage: Stage
   var wantsToWrite = false
   var stall = StallWatch()
+  /// The head unit has exceeded its input budget: nothing is read until then.
+  var pausedUntil: Duration?
   private let address: TransportAddress
   private let deadline: Duration
   private let timeout: Duration
@@ -83,7 +85,7 @@ struct SecondaryLink {
     switch stage {
     case .resolving(let resolver): resolver.outcome == nil ? deadline : clock.now
     case .connecting(let connector): connector.nextDeadline
-    case .connected: stall.nextDeadline
+    case .connected: stall.nextDeadline.earlier(pausedUntil)
     case .failed: clock.now
     }
   }
@@ -94,7 +96,7 @@ struct SecondaryLink {
     case .resolving, .failed: return []
     case .connecting(let connector): return connector.descriptors
     case .connected(let reader):
-      let events = wantsToWrite ? POLLIN | POLLOUT : POLLIN
+      let events = (pausedUntil == nil ? POLLIN : 0) | (wantsToWrite ? POLLOUT : 0)
       return [pollfd(fd: reader.socket.descriptor, events: Int16(events), revents: 0)]
     }
   }
