@@ -43,7 +43,6 @@ cgst_log_enabled (GstDebugCategory * category, GstDebugLevel level)
 
 /* GST_STATE */
 static inline GstState cgst_element_state (GstElement * element) { return GST_STATE (element); }
-static inline GstState cgst_element_pending_state (GstElement * element) { return GST_STATE_PENDING (element); }
 
 /* GST_STATE_TARGET */
 static inline GstState cgst_element_target (GstElement * element) { return GST_STATE_TARGET (element); }

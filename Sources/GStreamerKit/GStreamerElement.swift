@@ -18,11 +18,6 @@ extension GStreamerElement {
   /// Whether the element is in PAUSED or PLAYING, or on its way down from there.
   public var isRunning: Bool { cgst_element_state(gstElement).rawValue > GST_STATE_READY.rawValue }
 
-  /// The same, or on its way to PAUSED or PLAYING: a sink stays in READY until its first frame.
-  public var isRunningOrStarting: Bool {
-    isRunning || cgst_element_pending_state(gstElement).rawValue > GST_STATE_READY.rawValue
-  }
-
   /// Whether messages can reach an application.
   public var hasBus: Bool { ObjectReference(owning: gst_element_get_bus(gstElement)) != nil }
 

@@ -118,6 +118,38 @@ import X264Encoder
     #expect(try pipeline.sink[name] != before)
   }
 
+  /// GStreamer's state is READY until the first frame has come, but the stream has taken the settings.
+  @Test(arguments: [("uri", "sdl://192.0.2.7"), ("app-id", "other"), ("suspend-policy", "block")])
+  func refusedOnTheWayToPlaying(_ name: String, _ value: String) throws {
+    let pipeline = try Pipeline("appsrc ! sdlvideosink name=sink")
+    let sink = try pipeline.sink
+    let before = sink[name]
+    #expect(pipeline.setState(GST_STATE_PLAYING) == GST_STATE_CHANGE_ASYNC)
+    #expect(cgst_element_state(sink.pointer) == GST_STATE_READY)
+    sink.set(name, value)
+    let warning = try pipeline.waitForWarning()
+    #expect(warning.isResource(GST_RESOURCE_ERROR_SETTINGS) && warning.text.contains(name), "\(warning)")
+    #expect(sink[name] == before)
+    pipeline.stop()
+    sink.set(name, value)
+    #expect(sink[name] == value)
+  }
+
+  /// A change of the pipeline to PLAYING goes through READY, in which the application may set the rest.
+  @Test func acceptedOnTheWayToReady() throws {
+    let headUnit = try TestHeadUnit()
+    let pipeline = try Pipeline("videotestsrc ! \(Picture.caps()) ! sdlvideosink name=sink")
+    let sink = try pipeline.sink
+    // The sink tells in that change that no uri is set.
+    let application = CallbackApplication(pipeline.element.pointer, sink.pointer, at: .type(GST_MESSAGE_INFO)) { _ in
+      sink.set("uri", headUnit.uri)
+    }
+    application.arm()
+    try pipeline.play()
+    try headUnit.waitForFrames(1)
+    #expect(application.waitForEnd() && pipeline.drain().allSatisfy { $0.warning == nil })
+  }
+
   @Test(arguments: [
     ("uri", "sdl://car:0", "uri"), ("uri", "sdl://car:0", "port"), ("uri", "http://car", "sdl://HOST:PORT"),
     ("app-name", "\"\"", "app-name"), ("app-id", String(repeating: "x", count: 101), "100 characters"),

@@ -34,6 +34,10 @@ extension AppElement {
   /// Nil in NULL and READY.
   var stream: Stream? { runs.stream }
 
+  /// From the beginning of READY→PAUSED on, which takes the settings; GStreamer's state stays READY until the first
+  /// buffer.
+  var isRunning: Bool { stream != nil }
+
   var wantedNotifications: Set<FunctionID> { settings.withLock { Set($0.rpcNotifications) } }
 
   /// Whether the answer to a CAPS query may be used to choose a format now: by upstream from PAUSED on, in READY by a

@@ -205,7 +205,7 @@ extension VideoSink {
 
   /// Sets the URI for GstURIHandler, which immediately refuses other URIs.
   func takeURI(_ uri: String, _ error: UnsafeMutablePointer<UnsafeMutablePointer<GError>?>?) -> Bool {
-    guard !isRunningOrStarting else {
+    guard !isRunning else {
       return URIHandler.refuse(GST_URI_ERROR_BAD_STATE, "the uri can only be set in NULL or READY", error)
     }
     do throws(HeadUnitURI.Malformed) {
