@@ -45,6 +45,42 @@ import Testing
     #expect(messages(harness).allSatisfy { $0.processed == 0 } && messages(harness).map(\.dropped) == [1, 2, 3, 4, 5])
   }
 
+  /// The base class would drop late frames of H.264, on which others depend.
+  @Test func limitsSetDuringH264AreForRawVideo() throws {
+    let units = try encodedUnits(6, keyFrameInterval: 20)
+    let harness = try SinkHarness(caps: EncodedUnit.caps(), properties: "keep-alive-interval=0")
+    let sink = try harness.pipeline.sink
+    try harness.pipeline.play()
+    harness.push(units[0].bytes, flags: units[0].flags)
+    try harness.headUnit.waitForFrames(1)
+    #expect(sink["max-lateness"] == "-1" && sink["qos"] == "false")
+    sink.set("max-lateness", "20000000")
+    sink.set("qos", "true")
+    // The time of the other frames has passed then.
+    harness.watch(for: .milliseconds(500))
+    for unit in units[1...] { harness.push(unit.bytes, flags: unit.flags) }
+    try harness.headUnit.waitForFrames(units.count)
+    #expect(sink.statistics["frames-dropped-late"] == 0)
+    #expect(sink["max-lateness"] == "-1" && sink["qos"] == "false")
+    harness.pipeline.stop()
+    #expect(sink["max-lateness"] == "20000000" && sink["qos"] == "true")
+  }
+
+  @Test func limitsSetAfterTheLastFrameOfH264Stay() throws {
+    let unit = try encodedUnits(1)[0]
+    let harness = try SinkHarness(caps: EncodedUnit.caps(), properties: "max-lateness=50000000 qos=false")
+    let sink = try harness.pipeline.sink
+    for value in ["20000000", "30000000"] {
+      try harness.pipeline.play()
+      let count = harness.headUnit.record.video.count
+      harness.push(unit.bytes, flags: unit.flags)
+      try harness.headUnit.waitForFrames(count + 1)
+      sink.set("max-lateness", value)
+      harness.pipeline.stop()
+      #expect(sink["max-lateness"] == value && sink["qos"] == "false")
+    }
+  }
+
   /// Frames that the frame rate limit drops are not lost, so there is no QOS message.
   @Test func notForTheFrameRate() throws {
     let harness = try SinkHarness(.small(frameRate: 15), caps: Picture.caps(frameRate: 60), frameRate: 60)

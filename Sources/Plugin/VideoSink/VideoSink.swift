@@ -28,11 +28,12 @@ final class VideoSink: AppElement {
   /// The application has been warned that the head unit's policy gives the app no touches.
   let hasWarnedOfTouches = Atomic(false)
   let time: TimeSource
-  // Both with the pad's stream lock.
+  // All with the pad's stream lock, or before and after the pad is active.
   /// H.264 comes in, which may have to be decoded before it is shown.
   nonisolated(unsafe) var takesAhead = false
   /// Frames are shown at their presentation times.
   nonisolated(unsafe) var syncsByPresentation = false
+  nonisolated(unsafe) var lateness = LatenessLimit()
 
   static let log = LogCategory("sdlvideosink", "SmartDeviceLink video sink")
 
@@ -169,27 +170,38 @@ extension VideoSink {
 }
 
 /// How late a frame may be. A late raw picture is better dropped; H.264 would be damaged by that, so the application's
-/// value does not apply to it.
+/// values do not apply to it.
 struct LatenessLimit {
   /// In nanoseconds.
   static let raw = 100_000_000
+  private static let unlimited = -1
 
-  /// The application's values for raw video, while H.264 does not use them.
-  private var saved: (maximum: Int, isQoSEnabled: gboolean)?
+  // The application's values for raw video, while H.264 does not use them.
+  private var maximum: Int?
+  private var isQoSEnabled = false
 
-  /// Frames come as H.264 or as raw video from now on.
+  /// Frames come as H.264 or as raw video from now on; for H.264, also before each frame, because the application may
+  /// have set other values.
   mutating func apply(isRaw: Bool, to sink: UnsafeMutablePointer<GstBaseSink>) {
     guard !isRaw else { return restore(sink) }
-    if saved == nil { saved = (gst_base_sink_get_max_lateness(sink), gst_base_sink_is_qos_enabled(sink)) }
-    gst_base_sink_set_max_lateness(sink, -1)
-    gst_base_sink_set_qos_enabled(sink, 0)
+    let present = gst_base_sink_get_max_lateness(sink)
+    if present != Self.unlimited {
+      maximum = present
+      gst_base_sink_set_max_lateness(sink, Self.unlimited)
+    }
+    if gst_base_sink_is_qos_enabled(sink) != 0 {
+      isQoSEnabled = true
+      gst_base_sink_set_qos_enabled(sink, 0)
+    }
   }
 
-  /// Restores the application's values.
+  /// Restores the application's values, unless it has set others since the last frame.
   mutating func restore(_ sink: UnsafeMutablePointer<GstBaseSink>) {
-    guard let saved = saved.take() else { return }
-    gst_base_sink_set_max_lateness(sink, saved.maximum)
-    gst_base_sink_set_qos_enabled(sink, saved.isQoSEnabled)
+    if let maximum, gst_base_sink_get_max_lateness(sink) == Self.unlimited {
+      gst_base_sink_set_max_lateness(sink, maximum)
+    }
+    if isQoSEnabled { gst_base_sink_set_qos_enabled(sink, 1) }
+    self = LatenessLimit()
   }
 }
 
@@ -262,6 +274,7 @@ extension VideoSink {
 
   /// The base class waits for the decoding time, if there is one, since a decoder needs reference pictures in time.
   func getTimes(of buffer: UnsafeMutablePointer<GstBuffer>, _ start: inout GstClockTime, _ end: inout GstClockTime) {
+    if takesAhead { lateness.apply(isRaw: false, to: baseSink) }
     let (time, duration) = (buffer.pointee.pts, buffer.pointee.duration)
     guard syncsByPresentation, time != .max else { return getParentTimes(of: buffer, &start, &end) }
     start = time

@@ -89,7 +89,6 @@ final class FramePath {
   /// The frame at hand is sent before its time: nothing waits for the clock.
   var isAhead = false
 
-  private var lateness = LatenessLimit()
   private var delay = RenderDelay()
   private var regions = FrameRegions()
   private var regionsPictureSize: VideoSize?
@@ -187,7 +186,7 @@ extension FramePath {
       requireKeyFrame()
     }
     format = next
-    lateness.apply(isRaw: isRaw, to: sink.baseSink)
+    sink.lateness.apply(isRaw: isRaw, to: sink.baseSink)
     // Before the head unit is known, upstream may change its first caps before a frame is shown.
     pixelWarning = input.pixelWarning
     // Upstream may have other elements now. It is queried with the first frame: an element that sends a CAPS event may
@@ -217,7 +216,7 @@ extension FramePath {
   /// The stream is over.
   func end() {
     delay.reset(sink.baseSink)
-    lateness.restore(sink.baseSink)
+    sink.lateness.restore(sink.baseSink)
     h264.flush()
     h264.forget()
     raw.forget()
