@@ -1,6 +1,9 @@
 import CGStreamerApp
 import GStreamerKit
+import Glibc
 import SDLApp
+import SDLLink
+import Synchronization
 import Testing
 import X264Encoder
 
@@ -197,6 +200,47 @@ import X264Encoder
     #expect(Int(maximum) == EncoderSettings.bitrateRange.upperBound)
     sink.set("bitrate", "\(EncoderSettings.bitrateRange.upperBound)")
     #expect(sink["bitrate"] == "\(EncoderSettings.bitrateRange.upperBound)")
+  }
+}
+
+/// Properties that two threads change.
+@Suite struct ConcurrentPropertyTests {
+  /// Both threads set the property in the same round.
+  private final class Rounds: Sendable {
+    let begun = Atomic(0)
+    let ended = Atomic(0)
+
+    func wait(for round: Int, of counter: borrowing Atomic<Int>) {
+      while counter.load(ordering: .acquiring) < round { sched_yield() }
+    }
+  }
+
+  /// The stream has what the property has, not the value that was read first and applied last.
+  @Test func theStreamHasTheLastValue() throws {
+    let pipeline = try Pipeline("appsrc ! sdlvideosink name=sink")
+    #expect(pipeline.setState(GST_STATE_PAUSED) == GST_STATE_CHANGE_ASYNC)
+    let sink = try pipeline.sink
+    let stream = try #require(VideoSink.of(OpaquePointer(sink.pointer))?.stream)
+    let (rounds, count) = (Rounds(), 1000)
+    let other = WorkerThread(name: "other")
+    nonisolated(unsafe) let element = sink
+    try other.start {
+      for round in 1...count {
+        rounds.wait(for: round, of: rounds.begun)
+        element.set("bitrate", "\(2 * round)")
+        rounds.ended.store(round, ordering: .releasing)
+      }
+    }
+    var faults: [Int] = []
+    for round in 1...count {
+      rounds.begun.store(round, ordering: .releasing)
+      sink.set("bitrate", "\(2 * round + 1)")
+      rounds.wait(for: round, of: rounds.ended)
+      let applied = stream.state.withLock { $0.settings.encoder.bitrate }
+      if sink["bitrate"].flatMap({ Int($0) }) != applied { faults.append(round) }
+    }
+    other.join()
+    #expect(faults == [])
   }
 }
 

@@ -204,20 +204,27 @@ extension HeadUnit: HeadUnitServerObserver {
   }
 }
 
-/// Properties that are set while it runs; apps are told.
+/// Properties that are set while it runs; apps are told. They are read with the lock, so that of two threads that change
+/// them the later value stays.
 extension HeadUnit {
   /// The app on the screen, and later ones, get another status.
   func changeStatus(_ change: (inout HeadUnitSetup) -> Void) {
-    let status = changed(change).status
-    server?.setCondition(.activationStatus(status))
-    server?.control(.appOnScreen) { $0.setHMIStatus(status, now: $1) }
+    state.withLock { state in
+      change(&state.setup)
+      let status = state.setup.status
+      server?.setCondition(.activationStatus(status))
+      server?.control(.appOnScreen) { $0.setHMIStatus(status, now: $1) }
+    }
   }
 
   /// The audio state of the app on the screen, and of later ones, changes, but not the level.
-  func changeAudioStreaming(to audioStreaming: AudioStreamingState) {
-    let status = changed { $0.settings.audioStreaming = audioStreaming }.status
-    server?.setCondition(.activationStatus(status))
-    server?.control(.appOnScreen) { $0.setAudioStreaming(audioStreaming, now: $1) }
+  func changeAudioStreaming(to value: @autoclosure () -> AudioStreamingState) {
+    state.withLock { state in
+      let audioStreaming = value()
+      state.setup.settings.audioStreaming = audioStreaming
+      server?.setCondition(.activationStatus(state.setup.status))
+      server?.control(.appOnScreen) { $0.setAudioStreaming(audioStreaming, now: $1) }
+    }
   }
 
   /// The configuration of later connections; present ones get it by `input`. Its protection stays.
@@ -225,17 +232,13 @@ extension HeadUnit {
     _ video: HeadUnitVideoSettings,
     _ input: (@Sendable (inout HeadUnitSession, HeadUnitConfiguration, Duration) -> [HeadUnitSession.Action])? = nil
   ) {
-    let configuration = changed { $0.video = video.keepingProtection(of: $0.video) }.configuration
+    let configuration = state.withLock { state in
+      state.setup.video = video.keepingProtection(of: state.setup.video)
+      return state.setup.configuration
+    }
     server?.configure(configuration)
     guard let input else { return }
     server?.control(.everyApp) { input(&$0, configuration, $1) }
-  }
-
-  private func changed(_ change: (inout HeadUnitSetup) -> Void) -> HeadUnitSetup {
-    state.withLock { state in
-      change(&state.setup)
-      return state.setup
-    }
   }
 }
 

@@ -70,8 +70,7 @@ extension Property where Owner: HeadUnitElement {
       "HMI level of the app on the screen, and of later ones: none keeps apps from streaming",
       .mutablePlaying, reading: { $0.run?.headUnit?.apps.levelOnScreen ?? $0.settings.current.headUnit.hmiLevel },
       changed: { element in
-        let level = element.settings.current.headUnit.hmiLevel
-        element.run?.headUnit?.changeStatus { $0.settings.hmiLevel = level }
+        element.run?.headUnit?.changeStatus { $0.settings.hmiLevel = element.settings.current.headUnit.hmiLevel }
       })
   }
 

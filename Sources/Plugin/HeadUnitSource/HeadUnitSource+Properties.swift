@@ -96,10 +96,8 @@ extension HeadUnitSource {
     .boolean(
       "video-streamable", \.video.isStreamable, "Video streamable",
       "Whether the app on the screen may stream video in the levels full and limited", .mutablePlaying,
-      changed: {
-        $0.withHeadUnit { headUnit, settings in
-          headUnit.changeStatus { $0.video?.isStreamable = settings.video.isStreamable }
-        }
+      changed: { source in
+        source.run?.headUnit?.changeStatus { $0.video?.isStreamable = source.settings.current.video.isStreamable }
       }),
     .audioStreaming,
     .script,
@@ -118,15 +116,10 @@ extension HeadUnitSource {
     if let scale = settings.video.scale, scale > 0, scale < 1 { throw InvalidPropertyValue("\(scale) is below 1") }
   }
 
-  /// Calls `body` with the settings while the element runs.
-  private func withHeadUnit(_ body: (HeadUnit, HeadUnitElementSettings) -> Void) {
-    if let headUnit = run?.headUnit { body(headUnit, settings.current) }
-  }
-
   private func changeVideo(
     _ input: @escaping @Sendable (inout HeadUnitSession, HeadUnitConfiguration, Duration) -> [HeadUnitSession.Action]
   ) {
-    withHeadUnit { $0.changeVideo($1.video, input) }
+    run?.headUnit?.changeVideo(settings.current.video, input)
   }
 
   /// Sends apps this change of the capability only.

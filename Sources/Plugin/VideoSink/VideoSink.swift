@@ -144,7 +144,7 @@ extension VideoSink {
 
   /// A property has changed that the next touch depends on.
   func touchSettingsChanged() {
-    stream?.touches.apply(settings.withLock { $0.touch })
+    stream?.touches.applySettings()
   }
 
   /// A property has changed that the next frame depends on.

@@ -26,9 +26,9 @@ final class HapticRegions: Sendable {
     self.connection = connection
   }
 
-  /// The application has set rectangles, in pixels of the input; nil when it never has.
-  func setOwn(_ rectangles: [HapticRectangle]?) {
-    change { $0.own = rectangles }
+  /// The application has set rectangles, in pixels of the input; nil when it never has. They are read with the lock.
+  func setOwn(_ read: () -> [HapticRectangle]?) {
+    change { $0.own = read() }
   }
 
   /// The regions of frames have changed.

@@ -28,12 +28,12 @@ final class TouchForwarder: Sendable {
     self.sink = sink
     self.connection = connection
     self.time = time
-    queue = Monitor(TouchDeliveryQueue(sink.settings.withLock { $0.touch }))
+    queue = Monitor(TouchDeliveryQueue())
   }
 
-  /// The properties have changed.
-  func apply(_ settings: TouchSettings) {
-    queue.withLock { $0.settings = settings }
+  /// The properties have changed, or the stream begins.
+  func applySettings() {
+    queue.withLock { $0.settings = sink.settings.withLock { $0.touch } }
   }
 
   /// Fingers on the head unit's screen. On the connection thread.
@@ -175,7 +175,7 @@ struct TouchDeliveryQueue: Sendable {
     }
   }
 
-  var settings: TouchSettings {
+  var settings = TouchSettings() {
     didSet { apply() }
   }
   var input = TouchInput()
@@ -184,8 +184,7 @@ struct TouchDeliveryQueue: Sendable {
   private var fingersDown: Set<Int> = []
   private var outgoing = DeliveryQueue<TouchInput.Output>()
 
-  init(_ settings: TouchSettings) {
-    self.settings = settings
+  init() {
     apply()
   }
 

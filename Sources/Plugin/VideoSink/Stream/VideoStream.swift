@@ -54,10 +54,10 @@ final class VideoStream: AppStream {
 
   /// Takes over the present status of the app, and asks upstream about the head unit's displays.
   func begin() {
-    let settings = sink.settings.current
     let (lostFrames, now) = (sink.counters.framesLost, time.now)
     let questions = app.attach(self, of: sink) { status in
       update { negotiation in
+        let settings = sink.settings.current
         negotiation.settings = settings.negotiation
         negotiation.appStateChanged(settings.appState)
         return negotiation.take(status, lostFrames: lostFrames, now: now)
@@ -65,6 +65,7 @@ final class VideoStream: AppStream {
     }
     applyHapticRectangles()
     applyKeys()
+    touches.applySettings()
     deliverNotifications()
     warnOfTouches(app.status.session)
     ask(questions)
@@ -127,7 +128,8 @@ final class VideoStream: AppStream {
   }
 }
 
-/// Properties set by the application.
+/// Properties set by the application. They are read with the lock under which they are applied, so that of two threads
+/// that change them the later value stays.
 extension VideoStream {
   /// The property `app-state` has changed.
   func applyAppState() {
@@ -136,8 +138,7 @@ extension VideoStream {
 
   /// A property that the negotiation needs has changed.
   func applySettings() {
-    let settings = sink.settings.current.negotiation
-    change { $0.settings = settings }
+    change { $0.settings = sink.settings.current.negotiation }
   }
 
   /// The property `keep-alive-interval` has changed.
@@ -147,12 +148,12 @@ extension VideoStream {
 
   /// The property `keys` has changed, or the stream begins.
   func applyKeys() {
-    connection.setButtonsWanted(sink.settings.withLock { $0.keys.use } == .auto)
+    state.withLock { _ in connection.setButtonsWanted(sink.settings.withLock { $0.keys.use } == .auto) }
   }
 
   /// The property `haptic-rectangles` has changed, or the stream begins.
   func applyHapticRectangles() {
-    haptics.setOwn(sink.settings.withLock { $0.hapticRectangles })
+    haptics.setOwn { sink.settings.withLock { $0.hapticRectangles } }
   }
 }
 
