@@ -219,7 +219,7 @@ final class CarWindowLoop {
   }
 
   private func readServer(_ server: VirtualServer) throws(CarWindowError) {
-    while let bytes = server.process.takeOutput() { _ = serverTail.append(bytes) }
+    if let bytes = server.process.takeOutput() { _ = serverTail.append(bytes) }
     while let event = server.process.takeReport() {
       switch event {
       case .started: break
@@ -234,14 +234,12 @@ final class CarWindowLoop {
 
   private func readProgram() throws(CarWindowError) {
     former.removeAll { process in
-      while process.takeOutput() != nil {}
+      _ = process.takeOutput()
       while let report = process.takeReport() { if case .ended = report { return true } }
       return false
     }
     guard let program else { return }
-    while let bytes = program.takeOutput() {
-      for line in tail.append(bytes) { configuration.note(line) }
-    }
+    var exit: GuardedProcess.Exit?
     while let event = program.takeReport() {
       switch event {
       case .started(let pid): report(.programStarted(pid: pid))
@@ -249,12 +247,16 @@ final class CarWindowLoop {
         let place = configuration.folder.map { " in \($0)" } ?? ""
         throw CarWindowError(
           .setting, "'\(program.name)' can't be started\(place): \(String(cString: strerror(code)))")
-      case .ended(let exit):
-        self.program = nil
-        try programEnded(exit)
-        return
+      case .ended(let value): exit = value
       }
     }
+    // After its end, so that its last words are there.
+    if let bytes = program.takeOutput() {
+      for line in tail.append(bytes) { configuration.note(line) }
+    }
+    guard let exit else { return }
+    self.program = nil
+    try programEnded(exit)
   }
 
   private func programEnded(_ exit: GuardedProcess.Exit) throws(CarWindowError) {

@@ -91,7 +91,7 @@ final class GuardedProcess {
       var polled = [reports, output].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
       _ = poll(&polled, nfds_t(polled.count), 100)
       // A full pipe would keep the program from a clean exit.
-      while takeOutput() != nil {}
+      _ = takeOutput()
       while let report = takeReport() { if case .ended = report { return } }
     }
   }
@@ -131,10 +131,10 @@ final class GuardedProcess {
     }
   }
 
-  /// Its new output; nil if there is none.
+  /// Its new output, as much as a pipe holds; nil if there is none. A program may write faster than a loop would read.
   func takeOutput() -> [UInt8]? {
     guard output >= 0 else { return nil }
-    var bytes = [UInt8](repeating: 0, count: 4096)
+    var bytes = [UInt8](repeating: 0, count: 65_536)
     let count = read(output, &bytes, bytes.count)
     if count > 0 { return Array(bytes.prefix(count)) }
     if count == 0 || (errno != EAGAIN && errno != EINTR) {

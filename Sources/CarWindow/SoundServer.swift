@@ -46,7 +46,7 @@ public final class SoundServer {
       var polled = [process.reports, process.output].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
       // It does not announce its socket.
       _ = poll(&polled, nfds_t(polled.count), 20)
-      while let bytes = process.takeOutput() { _ = tail.append(bytes) }
+      if let bytes = process.takeOutput() { _ = tail.append(bytes) }
       guard !process.takeEnd(), MonotonicClock.now < deadline else {
         throw CarWindowError(.failed, (["PulseAudio does not start."] + tail.lines).joined(separator: " "))
       }

@@ -99,6 +99,18 @@ import Testing
     #expect(Self.isClean(processes), "\(processes.traces) \(Self.cookies)")
   }
 
+  /// It is not read to its end before the window goes on.
+  @Test func aProgramThatWritesWithoutEnd() throws {
+    let screen = try ScreenPipeline("command=\"sh -c 'yes & exec xclock -bg white -fg white -hd white'\"")
+    try screen.waitForCanvas(.white)
+    let processes = try Processes(screen.source)
+    // The former one is not read to its end either.
+    screen.source.set("command", program("canvas.py"))
+    try screen.waitForCanvas(.blue)
+    screen.pipeline.stop()
+    #expect(Self.isClean(processes), "\(processes.traces) \(Self.cookies)")
+  }
+
   /// What it has started in sessions of their own ends as well.
   @Test func aProgramThatForks() throws {
     let screen = try ScreenPipeline("command=\"sh -c 'setsid xclock -bg white -fg white -hd white & exit 0'\"")

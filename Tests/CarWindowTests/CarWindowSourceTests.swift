@@ -119,6 +119,7 @@ import Testing
 
   @Test(arguments: [
     ("sh -c 'echo no such map >&2; exit 3'", "status 3", "no such map"),
+    ("sh -c 'yes | head -c 300000; echo no such map >&2; exit 3'", "status 3", "no such map"),
     ("no-such-program", "'no-such-program' can't be started", "No such file"),
   ])
   func aProgramThatShowsNothingIsAnError(command: String, reason: String, line: String) throws {

@@ -58,9 +58,7 @@ final class AccessibilityBus {
     var tail = OutputTail()
     let deadline = MonotonicClock.now + Self.startTimeout
     while true {
-      while let bytes = process.takeOutput() {
-        if tail.append(bytes).contains(where: { $0.hasPrefix("unix:") }) { return }
-      }
+      if let bytes = process.takeOutput(), tail.append(bytes).contains(where: { $0.hasPrefix("unix:") }) { return }
       guard !process.takeEnd(), MonotonicClock.now < deadline else {
         throw CarWindowError(.failed, (["The bus for AT-SPI does not start."] + tail.lines).joined(separator: " "))
       }
@@ -71,7 +69,7 @@ final class AccessibilityBus {
 
   /// Discards its output, which must not fill the pipe.
   func discardOutput() {
-    while process.takeOutput() != nil {}
+    _ = process.takeOutput()
   }
 
   /// To be polled.
