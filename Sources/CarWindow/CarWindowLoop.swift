@@ -17,6 +17,8 @@ final class CarWindowLoop {
   private var program: GuardedProcess?
   /// Programs that were replaced, until they have ended.
   private var former: [GuardedProcess] = []
+  /// Whether events may be left from the last turn. XCB may have read them already, so that no descriptor announces them.
+  private var hasEvents = false
   private var programBegan = Duration.zero
   private var tail = OutputTail()
   private var serverTail = OutputTail()
@@ -182,12 +184,19 @@ final class CarWindowLoop {
     ]
     var polled = (all + former.flatMap { [$0.reports, $0.output] })
       .map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
-    _ = poll(&polled, nfds_t(polled.count), 1000)
+    _ = poll(&polled, nfds_t(polled.count), hasEvents ? 0 : 1000)
     wakeUp.clear()
   }
 
-  private func handleEvents(of display: XDisplay) {
-    while let event = display.takeEvent() {
+  /// Not for long: a program may cause events faster than they are handled.
+  private func handleEvents(of display: XDisplay, atMost time: Duration = .milliseconds(10)) {
+    let deadline = MonotonicClock.now + time
+    hasEvents = true
+    while MonotonicClock.now < deadline {
+      guard let event = display.takeEvent() else {
+        hasEvents = false
+        return
+      }
       defer { free(event) }
       if capture?.isDamage(event) == true {
         screenChanged()
@@ -268,7 +277,8 @@ final class CarWindowLoop {
     }
     report(.programEnded(status: status))
     if let display {
-      handleEvents(of: display)
+      // All that are left of it.
+      handleEvents(of: display, atMost: .seconds(1))
       // A program ends because its server does, which may be told after that.
       if server != nil, display.geometry(of: display.root) == nil {
         throw CarWindowError(.failed, "The X server has ended, and so has the program.")

@@ -95,9 +95,8 @@ final class WindowManager {
   private func place(_ window: Window, wanted: ScreenSize?) {
     var (x, y, size) = (0, 0, display.size)
     if window.isDialog {
-      let geometry = display.geometry(of: window.id)
-      let own = wanted ?? ScreenSize(Int(geometry?.width ?? 1), Int(geometry?.height ?? 1))
-      size = own.limited(to: display.size)
+      let own = wanted ?? display.geometry(of: window.id).map { ScreenSize(Int($0.width), Int($0.height)) }
+      size = (own ?? ScreenSize(1, 1)).limited(to: display.size)
       (x, y) = ((display.size.width - size.width) / 2, (display.size.height - size.height) / 2)
     }
     let mask =

@@ -111,6 +111,17 @@ import Testing
     #expect(Self.isClean(processes), "\(processes.traces) \(Self.cookies)")
   }
 
+  /// The window manager asks the server about each window: events come faster than it handles them.
+  @Test func aProgramThatFloodsTheWindowManager() throws {
+    let screen = try ScreenPipeline("command=\"\(program("misbehave.py")) flood\"")
+    try screen.waitForCanvas(.white)
+    let processes = try Processes(screen.source)
+    try screen.setSize(400, 300)
+    try screen.wait(for: "resize") { $0.width == 400 && $0.corners.allSatisfy { $0 == .white } }
+    screen.pipeline.stop()
+    #expect(Self.isClean(processes), "\(processes.traces) \(Self.cookies)")
+  }
+
   /// What it has started in sessions of their own ends as well.
   @Test func aProgramThatForks() throws {
     let screen = try ScreenPipeline("command=\"sh -c 'setsid xclock -bg white -fg white -hd white & exit 0'\"")
