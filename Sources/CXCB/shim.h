@@ -74,6 +74,7 @@
   FUNCTION (xcb_shm_get_image) \
   FUNCTION (xcb_shm_get_image_reply) \
   FUNCTION (xcb_test_fake_input) \
+  FUNCTION (xcb_test_grab_control) \
   FUNCTION (xcb_ungrab_server) \
   FUNCTION (xcb_xfixes_get_cursor_image) \
   FUNCTION (xcb_xfixes_get_cursor_image_cursor_image) \

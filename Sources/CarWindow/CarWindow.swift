@@ -109,6 +109,8 @@ public final class CarWindow: Sendable {
     var failure: CarWindowError?
     var hasEnded = false
     var isOver = false
+    /// The socket of the connection to the X server, while it is open.
+    var connection: Int32 = -1
 
     var isPictureWanted: Bool { isRefreshing || isDamaged && !isHidden }
   }
@@ -142,7 +144,11 @@ public final class CarWindow: Sendable {
 
   /// Ends the program and the server, and waits for that for a limited time.
   public func stop() {
-    state.change { $0.isStopping = true }
+    state.change { state in
+      state.isStopping = true
+      // A server that hangs sends no reply for which the thread may wait. The lock keeps the descriptor open meanwhile.
+      if state.connection >= 0 { shutdown(state.connection, Int32(SHUT_RD)) }
+    }
     wakeUp.signal()
     if !thread.isCurrent,
       state.wait(until: MonotonicClock.now + Self.stopTimeout, for: { $0.isOver ? true : nil }) == true
@@ -231,8 +237,10 @@ public final class CarWindow: Sendable {
   }
 
   private static func end(_ state: State) -> Outcome? {
+    // What fails after that has lost its connection.
+    if state.isStopping { return .interrupted }
     if let failure = state.failure { return .failed(failure) }
-    if state.isInterrupted || state.isStopping || state.isOver { return .interrupted }
+    if state.isInterrupted || state.isOver { return .interrupted }
     return state.hasEnded ? .ended : nil
   }
 }

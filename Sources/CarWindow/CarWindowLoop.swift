@@ -53,6 +53,7 @@ final class CarWindowLoop {
     end(([program] + former).compactMap { $0 })
     accessibility?.end(within: .seconds(5))
     (items, accessibility) = (nil, nil)
+    state.withLock { $0.connection = -1 }
     (program, former, capture, windows, injector, display) = (nil, [], nil, nil, nil, nil)
     guard let server else { return }
     end([server.process])
@@ -86,6 +87,11 @@ final class CarWindowLoop {
   private func open(_ name: String, cookie: [UInt8]?) throws(CarWindowError) {
     let display = try XDisplay(name, cookie: cookie)
     self.display = display
+    let isStopping = state.withLock { state in
+      state.connection = display.descriptor
+      return state.isStopping
+    }
+    guard !isStopping else { return }
     if server != nil {
       windows = try WindowManager(display)
       let size = state.withLock { $0.newSize.take() } ?? configuration.size

@@ -1,7 +1,7 @@
 import CXCB
 import Glibc
 
-/// A connection to an X server. Used by one thread; ``interrupt()`` alone may come from others.
+/// A connection to an X server. Used by one thread; ``CarWindow/stop()`` alone shuts its socket down from others.
 final class XDisplay {
   let xcb: CXCBFunctions
   let connection: OpaquePointer
@@ -37,6 +37,8 @@ final class XDisplay {
     ] where xcb.xcb_get_extension_data(connection, id)?.pointee.present != 1 {
       throw CarWindowError(.failed, "The display's X server lacks the extension \(name)")
     }
+    // Its requests are also answered while another client has grabbed the server, and perhaps hangs.
+    _ = xcb.xcb_test_grab_control(connection, 1)
   }
 
   deinit {

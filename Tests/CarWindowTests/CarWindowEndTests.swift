@@ -122,6 +122,28 @@ import Testing
     #expect(Self.isClean(processes), "\(processes.traces) \(Self.cookies)")
   }
 
+  @Test func aProgramThatHangsWithTheServerGrabbed() throws {
+    let screen = try ScreenPipeline("command=\"\(program("misbehave.py")) grab\"")
+    try screen.waitForCanvas(.white)
+    let processes = try Processes(screen.source)
+    #expect(screen.countPictures(for: .seconds(3)) >= 2)
+    screen.pipeline.stop()
+    #expect(Self.isClean(processes), "\(processes.traces) \(Self.cookies)")
+  }
+
+  /// The stop interrupts the wait for a reply.
+  @Test func aServerThatHangs() throws {
+    let screen = try ScreenPipeline(Self.canvas)
+    try screen.waitForCanvas()
+    let processes = try Processes(screen.source)
+    kill(processes.server, SIGSTOP)
+    // Until the request of a picture, which comes each second, waits for its reply.
+    _ = screen.countPictures(for: .seconds(2))
+    screen.pipeline.stop()
+    #expect(Self.isClean(processes), "\(processes.traces) \(Self.cookies)")
+    #expect(!screen.pipeline.drain().contains { $0.error != nil })
+  }
+
   /// What it has started in sessions of their own ends as well.
   @Test func aProgramThatForks() throws {
     let screen = try ScreenPipeline("command=\"sh -c 'setsid xclock -bg white -fg white -hd white & exit 0'\"")
