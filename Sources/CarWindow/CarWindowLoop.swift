@@ -221,9 +221,7 @@ final class CarWindowLoop {
     let wanted = state.withLock { $0.wantedPicture == $0.picture ? nil : $0.wantedPicture }
     guard let wanted, let capture else { return }
     // An existing display may have changed its size.
-    if server == nil, let geometry = display.geometry(of: display.root) {
-      display.size = ScreenSize(Int(geometry.width), Int(geometry.height))
-    }
+    if server == nil { display.readSize() }
     guard let pixels = try capture.take() else { throw CarWindowError(.failed, "The X server has ended") }
     let size = display.size
     state.change { state in

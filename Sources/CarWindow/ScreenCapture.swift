@@ -43,6 +43,13 @@ final class ScreenCapture {
   ///
   /// - Returns: the pixels, until the next call overwrites them; nil if the server is gone.
   func take() throws(CarWindowError) -> SharedPixels? {
+    if let pixels = try copy() { return pixels }
+    // The screen has become smaller since its size was read, or the server is gone.
+    display.readSize()
+    return try copy()
+  }
+
+  private func copy() throws(CarWindowError) -> SharedPixels? {
     let (xcb, size) = (display.xcb, display.size)
     let segment = try attached(byteCount: size.width * size.height * 4)
     // Before the picture, so that later changes are reported again.

@@ -98,6 +98,12 @@ final class XDisplay {
     _ = xcb.xcb_change_property(connection, 0, window, atom, 31, 8, UInt32(bytes.count), bytes)
   }
 
+  /// Others may have changed the size.
+  func readSize() {
+    guard let geometry = geometry(of: root) else { return }
+    size = ScreenSize(Int(geometry.width), Int(geometry.height))
+  }
+
   /// Of a window; nil if it is gone.
   func geometry(of window: xcb_window_t) -> xcb_get_geometry_reply_t? {
     let reply = xcb.xcb_get_geometry_reply(connection, xcb.xcb_get_geometry(connection, window), nil)
