@@ -117,8 +117,7 @@ final class Session {
   ///
   /// - Returns: this program's exit status.
   func run(until signals: sigset_t) -> Int32 {
-    let watch = SignalWatch(signals, pipeline)
-    defer { withExtendedLifetime(watch) {} }
+    _ = SignalWatch(signals, pipeline)
     defer { gst_element_set_state(pipeline, GST_STATE_NULL) }
     guard let bus = gst_element_get_bus(pipeline) else { return 1 }
     defer { gst_object_unref(bus) }
@@ -204,6 +203,8 @@ private final class SignalWatch {
 
   init(_ signals: sigset_t, _ pipeline: UnsafeMutablePointer<GstElement>) {
     self.signals = signals
+    // For good: a signal may come when the session is gone.
+    gst_object_ref(pipeline)
     self.pipeline = pipeline
     var thread = pthread_t()
     pthread_create(
