@@ -56,6 +56,32 @@ import Testing
     #expect(child["min-width"] == "100")
   }
 
+  /// `dispose` may run more than once, and children be used after it: the filter keeps them until it is freed.
+  @Test func childrenOutliveDispose() throws {
+    let reference = UnsafeMutablePointer<GWeakRef>.allocate(capacity: 1)
+    g_weak_ref_init(reference, nil)
+    defer {
+      g_weak_ref_clear(reference)
+      reference.deallocate()
+    }
+    func isThere() -> Bool {
+      guard let child = g_weak_ref_get(reference) else { return false }
+      g_object_unref(child)
+      return true
+    }
+    var filter: Element? = try Element("sdlrangefilter")
+    g_weak_ref_set(reference, try Child("portrait", of: #require(filter)).object)
+    for _ in 0..<2 {
+      g_object_run_dispose(try #require(filter).object)
+      try #require(isThere())
+      let child = try Child("portrait", of: #require(filter))
+      child.set("max-width", "640")
+      #expect(child["max-width"] == "640")
+    }
+    filter = nil
+    #expect(!isThere())
+  }
+
   @Test func tableMatchesTheClass() throws {
     let child = try Child("landscape", of: Element("sdlrangefilter"))
     let objectClass = UnsafeMutableRawPointer(child.object.pointee.g_type_instance.g_class)

@@ -60,10 +60,11 @@ extension RangeChild {
     RangeChildType.attach(RangeChild(RangeChildType.parent(of: instance)), to: instance)
   }
 
-  /// Makes a child of a filter, which keeps it until ``unparent()``.
+  /// Makes a child of a filter, with a reference for the caller.
   static func make(_ name: String, parent: UnsafeMutablePointer<GstObject>) -> RangeChild {
     let object = g_object_new_with_properties(type, 0, nil, nil)
     let child = RangeChildType.object(of: object)
+    gst_object_ref_sink(child.object)
     gst_object_set_name(child.object, name)
     gst_object_set_parent(child.object, parent)
     return child

@@ -14,7 +14,8 @@ import Synchronization
 final class RangeFilter: GStreamerElement {
   // Unowned: the instance frees this object in finalize.
   nonisolated(unsafe) let transform: UnsafeMutablePointer<GstBaseTransform>
-  /// In the order of GstChildProxy.
+  /// In the order of GstChildProxy. The filter has a reference of each of its own: `dispose`, which is not always the
+  /// end, gives up the parent's.
   private let children: [RangeChild]
   private let currentRun = Mutex<RangeFilterRun?>(nil)
 
@@ -23,6 +24,10 @@ final class RangeFilter: GStreamerElement {
   private init(_ transform: UnsafeMutablePointer<GstBaseTransform>) {
     self.transform = transform
     children = ["landscape", "portrait"].map { RangeChild.make($0, parent: transform.cast()) }
+  }
+
+  deinit {
+    for child in children { gst_object_unref(child.object) }
   }
 
   var gstElement: UnsafeMutablePointer<GstElement> { transform.cast() }
