@@ -154,6 +154,12 @@ import Testing
     #expect(screen.source["exit-status"] == "-1" && Int32(screen.source["pid"] ?? "") != former)
   }
 
+  /// Downstream may take seconds to tell the size, as a sink that connects does.
+  @Test func aCommandSetBeforeThereIsAScreenReplacesTheFirst() throws {
+    let screen = try ScreenPipeline("command=no-such-program") { $0.set("command", program("canvas.py")) }
+    try screen.waitForCanvas()
+  }
+
   @Test func aStillProgramSendsAPictureASecond() throws {
     let screen = try ScreenPipeline("command=\"xclock -update 3600\"")
     try screen.wait(for: "clock") { picture in picture.bytes.contains(0) && picture.bytes.contains(255) }

@@ -2,6 +2,7 @@ import CGStreamerApp
 import Foundation
 import GStreamerKit
 import SDLLink
+import SDLMessages
 
 @testable import Plugin
 @testable import PluginTestSupport
@@ -49,13 +50,22 @@ final class ScreenPipeline {
   let source: Element
   private let output: Element
 
-  /// - Parameter properties: of the source, as for gst-launch.
-  init(_ properties: String, width: Int = 320, height: Int = 240) throws {
+  /// - Parameters:
+  ///   - properties: of the source, as for gst-launch.
+  ///   - onNegotiation: called with the source while it asks for the size, before there is a screen.
+  init(
+    _ properties: String, width: Int = 320, height: Int = 240, onNegotiation: ((Element) -> Void)? = nil
+  ) throws {
     pipeline = try Pipeline(
       "sdlcarwindowsrc name=src \(properties) ! capsfilter name=size caps=\(Self.caps(width, height)) "
         + "! appsink name=out sync=false max-buffers=2 drop=true wait-on-eos=false")
     source = try pipeline["src"]
     output = try pipeline["out"]
+    if let onNegotiation {
+      // The pad belongs to the pipeline, and the probe to the pad.
+      _ = NegotiationHook(.query, ImageResolution(width, height)) { [source] in onNegotiation(source) }
+        .set(at: try pipeline["size"].pad("sink"))
+    }
     try pipeline.play()
   }
 

@@ -74,9 +74,12 @@ final class CarWindowRun: Sendable {
     window?.stop()
   }
 
-  func runProgram(_ command: [String]) {
-    let window = state.withLock { $0.isProgramDue ? nil : $0.window }
-    window?.run(command)
+  /// The property `command` has changed. It is read with the lock wherever it is given to the window, so that the last
+  /// value wins.
+  func commandChanged(_ source: CarWindowSource) {
+    state.withLock { state in
+      if !state.isProgramDue, !state.isOver { state.window?.run(source.command) }
+    }
   }
 
   /// Downstream reports whether the driver sees the picture.
@@ -91,12 +94,11 @@ final class CarWindowRun: Sendable {
 
   /// Starts the program that has waited for the driver.
   private func runDueProgram(_ source: CarWindowSource) {
-    let window = state.withLock { state -> CarWindow? in
-      guard state.isProgramDue, state.isShown == true, let window = state.window else { return nil }
+    state.withLock { state in
+      guard state.isProgramDue, state.isShown == true, let window = state.window else { return }
       state.isProgramDue = false
-      return window
+      window.run(source.command)
     }
-    window?.run((try? CarWindowSettings.words(source.settings.withLock { $0.command })) ?? [])
   }
 
   func refresh() { window?.refresh() }
@@ -144,7 +146,6 @@ extension CarWindowRun {
   private func open(_ size: ScreenSize, _ source: CarWindowSource) -> Bool {
     var configuration = CarWindow.Configuration()
     // Errors in them were reported when they were set.
-    if settings.start == .atOnce { configuration.command = (try? CarWindowSettings.words(settings.command)) ?? [] }
     configuration.environment = (try? CarWindowSettings.variables(settings.environment)) ?? [:]
     configuration.folder = settings.workingDirectory
     configuration.display = settings.display
@@ -156,14 +157,15 @@ extension CarWindowRun {
     configuration.readsItems = settings.haptics == .auto && displays.contains(where: \.takesHapticData)
     let element = element
     configuration.note = { line in element.withReference { $0.log(GST_LEVEL_INFO, "the program writes: \(line)") } }
-    let window = CarWindow(configuration) { [weak self] event in self?.receive(event) }
-    let isOver = state.withLock { state in
+    let window = state.withLock { state -> CarWindow? in
+      if settings.start == .atOnce { configuration.command = source.command }
+      let window = CarWindow(configuration) { [weak self] event in self?.receive(event) }
       state.window = window
       window.setInterrupted(state.isFlushing)
       window.setHidden(state.isShown == false)
-      return state.isOver
+      return state.isOver ? nil : window
     }
-    guard !isOver else { return false }
+    guard let window else { return false }
     do throws(CarWindowError) {
       try window.start()
       runDueProgram(source)

@@ -4,8 +4,8 @@ import SDLLink
 
 /// The implementation of one `sdlcarwindowsrc`: a program on a screen of its own, which is captured.
 ///
-/// Locks, outermost first: the pad's stream lock (taken by GStreamer) → the run's → those of ``CarWindow``. None of
-/// ours is held while calling GStreamer.
+/// Locks, outermost first: the pad's stream lock (taken by GStreamer) → the run's → those of ``CarWindow``,
+/// `settings`. None of ours is held while calling GStreamer.
 final class CarWindowSource: PushSourceElement {
   // Unowned: the instance frees this object in finalize, after its run has ended.
   nonisolated(unsafe) let baseSource: UnsafeMutablePointer<GstBaseSrc>
@@ -29,11 +29,8 @@ final class CarWindowSource: PushSourceElement {
   /// Applications set properties before the element starts, which fails if one of them can't be used.
   static var keepsRefusalsUntilStart: Bool { true }
 
-  /// The property `command` has changed.
-  fileprivate func commandChanged() {
-    guard isRunning, let words = try? CarWindowSettings.words(settings.withLock { $0.command }) else { return }
-    run?.runProgram(words)
-  }
+  /// The words of the property `command`. Errors in it were reported when it was set.
+  var command: [String] { (try? CarWindowSettings.words(settings.withLock { $0.command })) ?? [] }
 }
 
 /// GstBaseSrc's virtual functions.
@@ -108,7 +105,7 @@ extension CarWindowSource {
       "command", \.command, "Command",
       "Program with its arguments, quoted as in a shell; a change while it runs replaces the program",
       .mutablePlaying
-    ) { $0.commandChanged() },
+    ) { $0.run?.commandChanged($0) },
     .string(
       "environment", \.environment, "Environment",
       "Variables for the program, such as \"LANG=de_DE.UTF-8 GDK_SCALE=2\", added to the environment of this process",
