@@ -134,9 +134,12 @@ final class GuardedProcess {
   /// Its new output, as much as a pipe holds; nil if there is none. A program may write faster than a loop would read.
   func takeOutput() -> [UInt8]? {
     guard output >= 0 else { return nil }
-    var bytes = [UInt8](repeating: 0, count: 65_536)
-    let count = read(output, &bytes, bytes.count)
-    if count > 0 { return Array(bytes.prefix(count)) }
+    var count = 0
+    let bytes = [UInt8](unsafeUninitializedCapacity: 65_536) { buffer, initializedCount in
+      count = read(output, buffer.baseAddress, buffer.count)
+      initializedCount = max(count, 0)
+    }
+    if count > 0 { return bytes }
     if count == 0 || (errno != EAGAIN && errno != EINTR) {
       close(output)
       output = -1
