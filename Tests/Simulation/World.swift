@@ -11,6 +11,8 @@ import TestSupport
 final class World {
   /// As many turns at one moment mean that a loop spins.
   private static let mostTurns = 1000
+  /// After as many turns the rest of the script is left out: hours of reconnecting in small pieces take minutes.
+  private static let mostTurnsOfScript = 5_000_000
   /// Without faults the picture has to be there after so long: the longest pause between two attempts, for each kind of
   /// them, and then the start. A secondary transport that was of no use is avoided for up to ten minutes.
   private static let livenessBound = Duration.seconds(120)
@@ -42,6 +44,7 @@ final class World {
   /// Apps whose RPCs are encrypted: nothing keeps their records in order with those of a second transport.
   private var encryptedRPCs: Set<UInt8> = []
   private var step = 0
+  private var turnCount = 0
   private var began: Duration
   /// Until when the network, or a machine, may have been late.
   private var disturbedUntil = Duration.zero
@@ -81,9 +84,9 @@ final class World {
     self.car = car
     for command in scenario.commands { _ = car.perform(command) }
     for (index, plan) in scenario.apps.enumerated() { apps.append(makeApp(plan, index)) }
-    for (index, step) in scenario.steps.enumerated() where finding == nil {
+    for (index, step) in scenario.steps.enumerated() where finding == nil && turnCount < Self.mostTurnsOfScript {
       self.step = index
-      run(for: .milliseconds(step.after))
+      run(for: .milliseconds(step.after), atMostTurns: Self.mostTurnsOfScript)
       trace?("\(elapsed.text) \(step.action)")
       perform(step.action)
       settle()
@@ -123,10 +126,12 @@ final class World {
     return VideoSize(resolution.width & ~1, resolution.height & ~1)
   }
 
-  private func run(for time: Duration) {
+  /// - Parameter mostTurns: of all so far; ends earlier if there are more.
+  private func run(for time: Duration, atMostTurns mostTurns: Int = .max) {
     let target = network.now + time
     settle()
     while finding == nil, let next = nextEvent, next <= target {
+      guard turnCount < mostTurns else { return }
       network.advance(to: next)
       settle()
     }
@@ -162,6 +167,7 @@ final class World {
       network.advance(to: network.now)
       // What moves bytes goes on, however small the pieces.
       turns = network.movedByteCount == moved ? turns + 1 : 0
+      turnCount += 1
       moved = network.movedByteCount
       if turns > Self.mostTurns { find(.spin, "\(turns) turns at one moment: \(ready)") }
     }
