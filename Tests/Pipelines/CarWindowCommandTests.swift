@@ -103,13 +103,21 @@ import Testing
     let process = try Program(
       [program, "sh", "-c", "echo $$ $DISPLAY $PULSE_SERVER >\(folder.path("started")); exec xclock"], in: folder)
     try process.waitForOutput { $0.contains("picture started") ? true : nil }
-    let started = folder.text("started").split(whereSeparator: \.isWhitespace)
+    func wait(until condition: () -> Bool) {
+      let deadline = Date(timeIntervalSinceNow: 30)
+      while !condition(), Date() < deadline { usleep(50_000) }
+    }
+    // The picture may start before the program does.
+    var started: [Substring] = []
+    wait {
+      started = folder.text("started").split(whereSeparator: \.isWhitespace)
+      return started.count == 3
+    }
     try #require(started.count == 3)
     process.kill()
     let socket = String(started[2].dropFirst("unix:".count))
     let traces = ["/proc/\(started[0])", "/tmp/.X11-unix/X\(started[1].dropFirst())", socket]
-    let deadline = Date(timeIntervalSinceNow: 30)
-    while traces.contains(where: FileManager.default.fileExists(atPath:)), Date() < deadline { usleep(50_000) }
+    wait { !traces.contains(where: FileManager.default.fileExists(atPath:)) }
     #expect(traces.filter(FileManager.default.fileExists(atPath:)).isEmpty)
   }
 
