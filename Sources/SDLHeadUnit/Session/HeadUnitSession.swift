@@ -372,8 +372,9 @@ extension HeadUnitSession {
     let endsWithCar = [.ignitionOff, .masterReset, .factoryDefaults].contains(reason)
     if endsWithCar { context.send(.endService, service: .rpc) }
     context.notify(.onAppInterfaceUnregistered, OnAppInterfaceUnregistered(reason: reason).json)
-    // The session continues, and the app may register again in it.
-    if reason == .languageChange || reason == .protocolViolation { return endRegistration(.headUnit(reason)) }
+    // The session continues, and the app may register again in it, unless it could not be told in clear.
+    let continues = reason == .languageChange || reason == .protocolViolation
+    if continues, !context.needsProtection(.onAppInterfaceUnregistered) { return endRegistration(.headUnit(reason)) }
     if !endsWithCar { context.send(.endService, service: .rpc) }
     endRegistration(.headUnit(reason))
     endSession()

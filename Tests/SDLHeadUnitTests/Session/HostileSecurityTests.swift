@@ -145,6 +145,15 @@ import Testing
     #expect(app.events.filter { $0 == .rpcProtected }.count == 1 && !app.isClosed)
   }
 
+  /// OnAppInterfaceUnregistered is not sent in clear then, so the end of the session has to tell the app.
+  @Test(arguments: [true, false]) func unregistrationInClear(isDemandedByPolicy: Bool) {
+    var app = TestApp.secured(.accept, change: { $0.requiresRPCEncryption = isDemandedByPolicy })
+    app.run { $0.unregisterApp(.languageChange, now: $1) }
+    #expect(app.isClosed == isDemandedByPolicy && app.session.isStarted != isDemandedByPolicy)
+    #expect(app.controls == (isDemandedByPolicy ? ["rpc endService"] : []))
+    #expect(app.rpcs.map(\.function) == (isDemandedByPolicy ? [] : [.onAppInterfaceUnregistered]))
+  }
+
   /// Whoever is between app and head unit can add messages in clear.
   @Test(arguments: [(HeadUnitSecurity.accept, true), (.require, false)])
   func clearRPCsOnceTheServiceIsEncrypted(security: HeadUnitSecurity, isDemandedByPolicy: Bool) {
