@@ -68,7 +68,7 @@ check: packages
 
 ## run all tests and checks
 checks: tests docs-check meson-check install-check
-	$(run_tests)
+	SIMULATE_SECONDS=20 $(run_tests)
 
 ## run the tests alone
 test: plugin tests
