@@ -240,6 +240,25 @@ import Testing
     #expect(driver.session.status.audioGrant == nil && driver.session.status.videoGrant == nil)
   }
 
+  /// The refused start of video costs the level in which sound, which was waiting, starts. That says nothing about sound.
+  @Test func refusedBecauseVideoWas() {
+    let driver = AppDriver.ready()
+    driver.setAudioRequest(AudioStartRequest())
+    for _ in 1...3 {
+      driver.status(.full, .streamable, audio: .audible)
+      driver.refuseVideo([], reason: "no")
+      #expect(driver.take().last == Self.start)
+      driver.status(.none, .notStreamable)
+      driver.control(.startServiceNAK, .audio)
+      #expect(!driver.take().contains { $0.contains("start of audio failed") })
+      driver.wait(.seconds(40))
+    }
+    driver.setVideoRequest(nil)
+    _ = driver.take()
+    driver.status(.full, .streamable, audio: .audible)
+    #expect(driver.take().last == Self.start)
+  }
+
   /// A refused start costs the level, unless the other service runs.
   @Test(arguments: [ControlFrame.startServiceACK, .startServiceNAK, .endService])
   func waitsForTheAnswerAboutVideo(answer: ControlFrame) {

@@ -65,6 +65,7 @@ extension RequestedService {
     let outputs = lifecycle.reconcile(demand, now: context.now)
     if wasClosed, isStarting {
       transport.starts(placement)
+      if other.lifecycle.history.isShortlyAfterRefusal(now: context.now) { lifecycle.followsRefusal = true }
       let isOvertaking = TransportRole.allCases.contains {
         $0 != transport.role && context.security.hasRecordsInFlight(on: $0, now: context.now)
       }

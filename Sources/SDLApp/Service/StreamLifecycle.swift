@@ -51,8 +51,9 @@ struct StreamLifecycle<Request: ServiceRequest>: Equatable, Sendable {
   private var demandedSince: Duration?
   /// When the demanded stream may be requested; nil when none is demanded, or only another demand can help.
   private var startAt: Duration?
-  /// The unanswered start was sent so soon after a refusal that it may be refused for the same reason.
-  private var followsRefusal = false
+  /// The unanswered start was sent so soon after a refusal, of this service or of the other one, that it may be refused
+  /// only because of the level to which that has led.
+  var followsRefusal = false
   /// When the present stream, or the last one, began.
   private var openedAt: Duration = .zero
 
