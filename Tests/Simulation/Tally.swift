@@ -1,3 +1,5 @@
+import SDLHeadUnit
+
 /// What was simulated.
 public struct Tally {
   public var simulated = Duration.zero
@@ -35,4 +37,9 @@ public struct Tally {
     states.formUnion(other.states)
     eventsInStates.formUnion(other.eventsInStates)
   }
+}
+
+extension HeadUnitSession.Event {
+  /// Its name, without what it holds.
+  var kind: String { Mirror(reflecting: self).children.first?.label ?? "\(self)" }
 }

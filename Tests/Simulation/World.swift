@@ -488,11 +488,6 @@ final class World {
   }
 }
 
-extension HeadUnitSession.Event {
-  /// Its name, without what it holds.
-  var kind: String { Mirror(reflecting: self).children.first?.label ?? "\(self)" }
-}
-
 extension Duration {
   /// "12.345 s".
   var text: String {

@@ -364,8 +364,7 @@ extension AppSession {
     }
     switch (header.controlFrame, header.service) {
     case (.registerSecondaryTransportACK, _): context.secondaryAccepted()
-    case (.heartbeat, _):
-      context.messenger.send(.heartbeatACK, .control, on: .secondary, messageID: header.messageID)
+    case (.heartbeat, _): context.messenger.send(.heartbeatACK, .control, on: .secondary, messageID: header.messageID)
     case (let control?, .audio), (let control?, .video): try services.receive(control, frame, on: .secondary, &context)
     default: context.messenger.diagnose("ignored a frame of \(header.service) on the secondary transport")
     }
@@ -390,10 +389,11 @@ extension AppSession {
   private mutating func decrypted(_ frame: Frame, on role: TransportRole) throws(AppSessionFailure) -> Frame? {
     switch try context.security.decrypt(frame, on: role, situation, &context.messenger) {
     case .frame(let frame): return frame
-    case .dropped: break
-    case .startRefused(let service, let rejection): services.acknowledgedUnreadably(service, rejection, &context)
+    case .dropped: return nil
+    case .startRefused(let service, let rejection):
+      services.acknowledgedUnreadably(service, rejection, &context)
+      return nil
     }
-    return nil
   }
 
   private mutating func perform(_ outputs: [SessionSecurity.Output]) throws(AppSessionFailure) {
@@ -440,8 +440,7 @@ extension AppSession {
       services.buttons.announced(response.buttons)
       services.presentation.registered(response)
       try context.registered(response)
-    case .getSystemCapability:
-      try context.capabilityAnswered(result, SystemCapability(json: parameters))
+    case .getSystemCapability: try context.capabilityAnswered(result, SystemCapability(json: parameters))
     case .unregisterAppInterface: context.endSession()
     default: services.answered(function, result, &context)
     }
@@ -472,8 +471,7 @@ extension AppSession {
       guard let update = capability.videoStreaming else { break }
       let sizesInUse = services.video.sizesInUse
       try context.announce { $0.updated(by: update, inUse: sizesInUse) }
-    case .onDriverDistraction:
-      context.messenger.report(.driverDistraction(OnDriverDistraction(json: parameters)))
+    case .onDriverDistraction: context.messenger.report(.driverDistraction(OnDriverDistraction(json: parameters)))
     case .onTouchEvent:
       let touches = services.video.receive(OnTouchEvent(json: parameters))
       budget.charge(InputBudget.touch * touches.count, now: context.now)
@@ -492,9 +490,7 @@ extension AppSession {
 
   private mutating func receive(_ status: HMIStatus) throws(AppSessionFailure) {
     guard status.windowID == 0 else { return }
-    guard status.level != nil else {
-      return context.messenger.diagnose("ignored an HMI status with an unknown level")
-    }
+    guard status.level != nil else { return context.messenger.diagnose("ignored an HMI status with an unknown level") }
     if status.level != context.hmiStatus?.level { services.levelChanges(&context) }
     context.hmiStatus = status
     context.messenger.report(.hmiStatus(status))

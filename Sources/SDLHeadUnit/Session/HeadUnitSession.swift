@@ -8,8 +8,8 @@ import SDLWire
 /// apps has several sessions, and its owner passes each frame to the session that it names. A session may have a second
 /// transport (``registerSecondaryTransport(_:now:)``).
 ///
-/// This type routes inputs to its parts, which have the state, and share the ``SessionContext``. Not copyable, because it
-/// is one machine; the server reads its deadline in each turn.
+/// It routes inputs to its parts, which have the state, and share the ``SessionContext``. Not copyable, because it is one
+/// machine; the server reads its deadline in each turn.
 public struct HeadUnitSession: Sendable, ~Copyable {
   private var context: SessionContext
   private var gate = FrameGate()
@@ -101,11 +101,9 @@ public struct HeadUnitSession: Sendable, ~Copyable {
     return context.takeActions()
   }
 
-  /// Sets whether the app's bytes are read, as from the start.
-  ///
-  /// Meanwhile the app's bytes pile up, which is not its fault: deadlines for the app are postponed by the time without
-  /// reading, it is no pause of the video, and the rates of video and sound are compared with the whole time in which
-  /// they may have been sent.
+  /// Sets whether the app's bytes are read, as from the start. Otherwise they pile up, which is not its fault: deadlines
+  /// for the app are postponed by the time without reading, it is no pause of the video, and the rates of video and
+  /// sound are compared with the whole time in which they may have been sent.
   public mutating func setReading(_ isReading: Bool, now: Duration) -> [Action] {
     input(now) { if isReading { $0.resumeReading() } else { $0.gate.stopReading(&$0.context) } }
   }
@@ -141,9 +139,8 @@ public struct HeadUnitSession: Sendable, ~Copyable {
       registration = session.secondary.register(frame.header, &session.context)
       guard registration == .accepted else { return }
       session.heartbeat.noteTraffic(&session.context)
-      if session.context.behaviour.secondaryRegistration == .acknowledgeAndClose {
-        session.secondary.close(&session.media, &session.context)
-      }
+      let closes = session.context.behaviour.secondaryRegistration == .acknowledgeAndClose
+      if closes { session.secondary.close(&session.media, &session.context) }
     }
     return (registration, actions)
   }
@@ -210,7 +207,6 @@ public struct HeadUnitSession: Sendable, ~Copyable {
   }
 
   /// The video capability changes, for example because the driver splits the screen. Absent members are unchanged.
-  ///
   /// Sent only to an app that has subscribed, and to others once they subscribe; GetSystemCapability keeps returning
   /// the old value, as SDL Core's does.
   public mutating func updateCapability(_ update: VideoStreamingCapability, now: Duration) -> [Action] {
@@ -318,9 +314,8 @@ public struct HeadUnitSession: Sendable, ~Copyable {
   private mutating func carryOut(_ consequence: SessionContext.Consequence) {
     switch consequence {
     case .refused(let service):
-      if !media.isStreaming(besides: service), context.behaviour.dropsToNoneAfterRefusal {
-        registration.app?.close(&context)
-      }
+      guard !media.isStreaming(besides: service), context.behaviour.dropsToNoneAfterRefusal else { return }
+      registration.app?.close(&context)
     case .closeApp: registration.app?.close(&context)
     case .unregister(let reason): unregister(reason)
     case .endSession: endAndCloseSession(.registrationRefused)
@@ -375,10 +370,7 @@ extension HeadUnitSession {
     // The session continues, and the app may register again in it, unless it could not be told in clear.
     let continues = reason == .languageChange || reason == .protocolViolation
     if continues, !context.needsProtection(.onAppInterfaceUnregistered) { return endRegistration(.headUnit(reason)) }
-    if !endsWithCar { context.send(.endService, service: .rpc) }
-    endRegistration(.headUnit(reason))
-    endSession()
-    context.close()
+    endAndCloseSession(.headUnit(reason), isEndSent: endsWithCar)
   }
 
   /// Ends the registration and the app's services.
@@ -401,9 +393,9 @@ extension HeadUnitSession {
     context.timers.cancelAll()
   }
 
-  private mutating func endAndCloseSession(_ reason: UnregistrationReason) {
+  private mutating func endAndCloseSession(_ reason: UnregistrationReason, isEndSent: Bool = false) {
     endRegistration(reason)
-    context.send(.endService, service: .rpc)
+    if !isEndSent { context.send(.endService, service: .rpc) }
     endSession()
     context.close()
   }
@@ -487,9 +479,7 @@ extension HeadUnitSession {
     case .registerSecondaryTransport:
       // This transport is one of the session's already.
       context.refuseSecondaryTransport(.registeredAlready, on: transport)
-    case .startServiceACK, .startServiceNAK, .endServiceNAK, .registerSecondaryTransportACK,
-      .registerSecondaryTransportNAK, .transportEventUpdate, .serviceDataACK:
-      context.report(.unexpectedControlFrame(control, service))
+    default: context.report(.unexpectedControlFrame(control, service))
     }
   }
 
