@@ -78,7 +78,8 @@ struct WireWatch {
     }
     switch frame.header.controlFrame {
     case .startServiceACK: services[type] = Service(path: path, isEncrypted: frame.header.isEncrypted)
-    case .startServiceNAK: services[type] = Service()
+    // It may have been acknowledged already, by the late answer to an earlier start.
+    case .startServiceNAK: services[type]?.startedOn = nil
     default: break
     }
   }
