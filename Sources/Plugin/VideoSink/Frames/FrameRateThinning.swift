@@ -43,6 +43,11 @@ struct FrameRateThinning {
     return Early(timer: deadline)
   }
 
+  /// The last picture is shown at `time`, if none comes after it.
+  mutating func delay(until time: Duration) {
+    delayedUntil = time
+  }
+
   /// Whether to show the last picture now.
   mutating func takeDelayed(isQueueFull: Bool, now: Duration) -> Bool {
     guard let delayedUntil, now >= delayedUntil, !isQueueFull else { return false }

@@ -46,6 +46,8 @@ final class FrameRenderer: @unchecked Sendable {
       guard cgst_buffer_has_flag(buffer, GST_BUFFER_FLAG_GAP) == 0 else { return }
       if path.isRaw { path.raw.preroll(buffer) } else { path.h264.preroll(buffer) }
     }
+    // The connection thread sends a picture whose time has come.
+    stream.connection.setTimer(at: stream.time.now)
     return stream.preroll()
   }
 
