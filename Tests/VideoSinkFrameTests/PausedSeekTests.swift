@@ -8,11 +8,11 @@ import Testing
 /// Raw video in PAUSED: the picture at the position is sent once it is known, not only with the next repeat.
 @Suite struct PausedSeekTests {
   @Test func thePictureOfASeekOrStep() throws {
-    let units = try encodedUnits(60).map(\.bytes)
-    let pictures = try decode(units, width: 320, height: 240)
-    let headUnit = try TestHeadUnit(.small(320, 240, frameRate: 30))
+    let units = try encodedUnits(60, width: 160, height: 120).map(\.bytes)
+    let pictures = try decode(units, width: 160, height: 120)
+    let headUnit = try TestHeadUnit(.small(160, 120, frameRate: 30))
     let pipeline = try Pipeline(
-      "videotestsrc num-buffers=60 pattern=ball ! \(Picture.caps())"
+      "videotestsrc num-buffers=60 pattern=ball ! \(Picture.caps(160, 120))"
         + " ! sdlvideosink name=sink keep-alive-interval=3600000 uri=\(headUnit.uri)")
     let element = pipeline.element.pointer
     try pipeline.reach(GST_STATE_PAUSED)
@@ -36,11 +36,8 @@ import Testing
 
   /// Which of the pictures a decoder shows after these access units.
   private static func shown(by video: [[UInt8]], of pictures: [[UInt8]]) throws -> Int? {
-    let picture = try #require(try decode(video, width: 320, height: 240).last)
-    return pictures.indices.min { difference(pictures[$0], picture) < difference(pictures[$1], picture) }
-  }
-
-  private static func difference(_ one: [UInt8], _ other: [UInt8]) -> Int {
-    zip(one, other).reduce(0) { $0 + abs(Int($1.0) - Int($1.1)) }
+    let picture = try #require(try decode(video, width: 160, height: 120).last)
+    let differences = pictures.map { zip($0, picture).reduce(0) { $0 + abs(Int($1.0) - Int($1.1)) } }
+    return differences.min().flatMap(differences.firstIndex)
   }
 }
