@@ -1,3 +1,5 @@
+import SDLHeadUnit
+
 /// Runs scenarios, and makes failing ones short.
 public enum Simulation {
   /// What must hold.
@@ -105,7 +107,8 @@ public enum Simulation {
     { $0.apps = Array($0.apps.prefix(1)) },
     { $0.conditions = SimulatedNetwork.Conditions() },
     { $0.commands = [] },
-    { $0.offersSecondary = false },
+    // Video has no other transport with this preset.
+    { $0.offersSecondary = $0.preset == HeadUnitPreset.bluetoothAndWiFi.rawValue },
     { $0.apps[0].sound = nil },
     { $0.apps[0].video = $0.apps[0].video.map { _ in SimulatedVideo.Plan() } },
     { $0.apps[0].heartbeat = nil },

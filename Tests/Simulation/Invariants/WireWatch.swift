@@ -10,8 +10,9 @@ struct WireWatch {
     var path: SimulatedNetwork.Path?
     /// Where a start that was given up has been acknowledged since: nothing tells that from an answer to the next one.
     var lateOn: SimulatedNetwork.Path?
+    /// Where the one before is until its EndService is written, which a transport that has stalled delays.
+    var formerPath: SimulatedNetwork.Path?
     var isEncrypted = false
-    var messageSize: UInt32?
   }
 
   private var services: [ServiceType: Service] = [.video: Service(), .audio: Service()]
@@ -48,7 +49,12 @@ struct WireWatch {
       received[former] = nil
     }
     connections[path] = id
-    for (type, service) in services where path == .primary || service.path == path { services[type] = Service() }
+    for (type, service) in services {
+      if path == .primary || service.path == path {
+        services[type] = Service(formerPath: path == .primary ? nil : service.formerPath)
+      }
+      if service.formerPath == path { services[type]?.formerPath = nil }
+    }
   }
 
   private mutating func send(_ frame: Frame, _ path: SimulatedNetwork.Path) -> (Simulation.Rule, String)? {
@@ -56,10 +62,16 @@ struct WireWatch {
     guard var service = services[type] else { return nil }
     defer { services[type] = service }
     switch frame.header.controlFrame {
-    case .startService: service = Service(startedOn: path, path: service.lateOn == path ? path : nil)
+    case .startService:
+      let former = service.path == path ? nil : service.path
+      service = Service(
+        startedOn: path, path: service.lateOn == path ? path : nil, formerPath: former ?? service.formerPath)
     // Those of another transport may be written later than the next start.
-    case .endService, .endServiceACK: if service.startedOn == path || service.path == path { service = Service() }
+    case .endService, .endServiceACK:
+      if service.startedOn == path || service.path == path { service = Service(formerPath: service.formerPath) }
+      if service.formerPath == path { service.formerPath = nil }
     case nil:
+      if service.formerPath == path, service.path != path { break }
       guard service.path == path else { return (.grant, "\(type) on \(path) without a grant") }
       if service.isEncrypted != frame.header.isEncrypted, frame.header.frameType != .first {
         return (.protection, "\(type) \(frame.header.isEncrypted ? "encrypted" : "in clear")")
@@ -77,7 +89,8 @@ struct WireWatch {
       return
     }
     switch frame.header.controlFrame {
-    case .startServiceACK: services[type] = Service(path: path, isEncrypted: frame.header.isEncrypted)
+    case .startServiceACK:
+      services[type] = Service(path: path, formerPath: service.formerPath, isEncrypted: frame.header.isEncrypted)
     // It may have been acknowledged already, by the late answer to an earlier start.
     case .startServiceNAK: services[type]?.startedOn = nil
     default: break
