@@ -327,7 +327,9 @@ extension ProfileBus {
   /// - Returns: whether the connection was accepted.
   private func takeDescriptor(of invocation: OpaquePointer, at handle: Int32?, device: String) -> Bool {
     let message = gio.pointee.g_dbus_method_invocation_get_message(invocation)
-    guard let handle, let list = gio.pointee.g_dbus_message_get_unix_fd_list(message) else { return false }
+    guard let handle, let list = gio.pointee.g_dbus_message_get_unix_fd_list(message),
+      (0..<gio.pointee.g_unix_fd_list_get_length(list)).contains(handle)
+    else { return false }
     var error: UnsafeMutablePointer<CGIOError>?
     let descriptor = gio.pointee.g_unix_fd_list_get(list, handle, &error)
     guard descriptor >= 0 else {

@@ -204,7 +204,9 @@ extension ProfileSession {
       registration = .postponed(until: now + retryPause)
       return settle(now: now)
     case "org.freedesktop.DBus.Error.AccessDenied": return fail(.accessDenied(error))
-    case "org.bluez.Error.AlreadyExists", "org.bluez.Error.NotPermitted":
+    // A former call of this program has been handled after all, later than its answer was waited for.
+    case "org.bluez.Error.AlreadyExists": return registered()
+    case "org.bluez.Error.NotPermitted":
       let since = takenSince ?? now
       takenSince = since
       guard now - since < Self.takenTimeout else { return fail(.taken(error)) }

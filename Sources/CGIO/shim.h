@@ -101,6 +101,7 @@ static const int CGIO_SIGNAL_MATCH_DATA = 1 << 4;
   FUNCTION (void, g_source_unref, (CGIOSource *)) \
   FUNCTION (CGIOSource *, g_timeout_source_new, (unsigned)) \
   FUNCTION (int, g_unix_fd_list_get, (CGIODescriptorList *, int, CGIOError **)) \
+  FUNCTION (int, g_unix_fd_list_get_length, (CGIODescriptorList *)) \
   FUNCTION (int, g_variant_get_boolean, (CGIOVariant *)) \
   FUNCTION (CGIOVariant *, g_variant_get_child_value, (CGIOVariant *, size_t)) \
   FUNCTION (int, g_variant_get_handle, (CGIOVariant *)) \

@@ -71,15 +71,14 @@ import Testing
   }
 
   /// What a program that is just ending has registered is soon free.
-  @Test(arguments: ["org.bluez.Error.AlreadyExists", "org.bluez.Error.NotPermitted"])
-  func takenService(name: String) {
+  @Test func takenService() {
     var session = ProfileSession(role: .app(only: nil), now: .zero)
     _ = session.busConnected()
     _ = session.serviceFound()
     var now = Duration.zero
     var attempts = 0
     while true {
-      let actions = session.registrationFailed(error(name), now: now)
+      let actions = session.registrationFailed(error("org.bluez.Error.NotPermitted"), now: now)
       if case .fail(let failure)? = actions.first {
         #expect(failure.kind == .busy)
         break
@@ -92,6 +91,17 @@ import Testing
     }
     #expect(attempts == 10)
     #expect(now == ProfileSession.takenTimeout)
+  }
+
+  /// BlueZ has handled a call whose answer was no longer waited for.
+  @Test func registeredByAFormerCall() {
+    var session = ProfileSession(role: .app(only: nil), now: .zero)
+    _ = session.busConnected()
+    _ = session.serviceFound()
+    #expect(session.registrationFailed(error(""), now: .zero) == [])
+    #expect(session.advance(to: .seconds(5)) == [.call(.register)])
+    #expect(
+      session.registrationFailed(error("org.bluez.Error.AlreadyExists"), now: .seconds(5)) == [.call(.listObjects)])
   }
 
   @Test(arguments: [

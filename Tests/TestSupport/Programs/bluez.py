@@ -190,6 +190,12 @@ class BlueZ:
             self.hand_over(device_path(arguments[0]), arguments[1])
         elif name == "connect-without-descriptor":
             self.call_profile("NewConnection", GLib.Variant("(oha{sv})", (device_path(arguments[0]), 0, {})))
+        elif name == "connect-with-descriptor-number":
+            descriptors = Gio.UnixFDList.new()
+            descriptors.append(0)
+            handle = int(arguments[1])
+            self.call_profile(
+                "NewConnection", GLib.Variant("(oha{sv})", (device_path(arguments[0]), handle, {})), descriptors)
         elif name == "request-disconnection":
             self.call_profile("RequestDisconnection", GLib.Variant("(o)", (device_path(arguments[0]),)))
         elif name == "release-as-another-program":
