@@ -35,6 +35,7 @@
   FUNCTION (DTLS_set_timer_cb) \
   FUNCTION (ERR_clear_error) \
   FUNCTION (ERR_get_error) \
+  FUNCTION (ERR_peek_error) \
   FUNCTION (ERR_reason_error_string) \
   FUNCTION (EVP_PKEY_free) \
   FUNCTION (PEM_read_bio_PrivateKey) \

@@ -109,9 +109,14 @@ private struct Loaded {
       throw TLSError(
         .credentials, "\(source.name) holds more than \(TLSCredentials.maximumCertificateCount) certificates")
     }
+    let isAtEnd = ERR_GET_REASON(ssl.pointee.ERR_peek_error()) == PEM_R_NO_START_LINE
     let text = ssl.takeErrorText()
     guard !found.isEmpty else {
       throw TLSError(.credentials, "\(source.name) holds no \(what) in PEM" + (text.map { " (\($0))" } ?? ""))
+    }
+    if let text, !isAtEnd {
+      throw TLSError(
+        .credentials, "certificate number \(found.count + 1) in \(source.name) can't be read (\(text))")
     }
   }
 

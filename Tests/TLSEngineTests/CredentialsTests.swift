@@ -72,6 +72,12 @@ import Testing
     #expect(fault { $0.privateKey = .file(TestCertificates.desk.app) }?.contains("holds no private key") == true)
     let broken = "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n"
     #expect(fault { $0.certificate = .text(broken) }?.contains("holds no certificate") == true)
+    let whole = try String(contentsOfFile: TestCertificates.desk.app, encoding: .utf8)
+    for rest in [broken, String(whole.prefix(whole.count / 2)), whole.replacingOccurrences(of: "A", with: "?")] {
+      let fault = fault { $0.authorities = .text("\(whole)\n\(rest)") }
+      #expect(fault?.hasPrefix("certificate number 2 in the text can't be read (") == true, "\(fault ?? "")")
+    }
+    #expect(fault { $0.authorities = .text("\(whole)\nand a remark") } == nil)
   }
 
   /// A text that was mangled on its way, as by a shell or a configuration file, is none the less no path: nothing of it
