@@ -38,7 +38,8 @@ final class PolicyFetch: Sendable {
       try WorkerThread.detach(name: "sdl-policy") {
         defer { self.isBusy.store(false, ordering: .relaxed) }
         do throws(HTTPFailure) {
-          let contentType = request.headers["ContentType"] ?? "application/json"
+          // Without a slash it is no media type, of which libsoup would warn.
+          let contentType = request.headers["ContentType"].flatMap { $0.contains("/") ? $0 : nil } ?? "application/json"
           let answer = try HTTPClient.post(
             request.body, to: url, contentType: contentType, allowsThisMachine: connection.isPeerOnThisMachine)
           // The connection may have ended meanwhile, and the head unit asks again.
