@@ -20,6 +20,11 @@ final class AudioRecording: Sendable {
     file = try Recording(path: path)
   }
 
+  /// Begins to write.
+  func start() throws(LinkError) {
+    try file.start()
+  }
+
   func note(_ event: HeadUnitSession.Event) {
     switch event {
     case .audioStarted(let format, _): begin(format)

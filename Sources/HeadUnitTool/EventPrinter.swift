@@ -32,6 +32,12 @@ final class EventPrinter: HeadUnitServerObserver {
     audioRecording = if let path = options.audioRecording { try AudioRecording(path: path) } else { nil }
   }
 
+  /// Begins to write to the files.
+  func startRecordings() throws(LinkError) {
+    try recording?.start()
+    try audioRecording?.start()
+  }
+
   var hasViolations: Bool { totals.withLock { $0.violations > 0 } }
 
   var isAppRegistered: Bool { totals.withLock { !$0.registered.isEmpty } }

@@ -23,6 +23,15 @@ enum HeadUnitTool {
     } catch {
       leave("\(error.text)\nTry sdl-head-unit --help.")
     }
+    let printer: EventPrinter
+    do {
+      // A pipe is opened when it has a reader: until then signals end the program.
+      printer = try EventPrinter(options: options)
+    } catch {
+      leave("\(error)")
+    }
+    // A reader that goes away is an error of the write.
+    signal(SIGPIPE, SIG_IGN)
     // Blocked before the first thread starts, so that only sigwait receives them.
     var signals = sigset_t()
     sigemptyset(&signals)
@@ -30,10 +39,9 @@ enum HeadUnitTool {
     sigaddset(&signals, SIGTERM)
     pthread_sigmask(SIG_BLOCK, &signals, nil)
 
-    let printer: EventPrinter
     do {
       try OutputLines.start()
-      printer = try EventPrinter(options: options)
+      try printer.startRecordings()
       let server = try HeadUnitServer(
         configuration: options.headUnit, address: options.address, port: options.port, admission: options.admission,
         script: options.script, tls: options.tls, observer: printer)

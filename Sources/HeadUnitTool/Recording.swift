@@ -10,11 +10,15 @@ final class Recording: Sendable {
   private let file: BackgroundFile
   private let isFailureReported = Atomic(false)
 
-  /// Creates the file.
+  /// Creates the file. Waits for the reader of a pipe.
   init(path: String) throws(LinkError) {
     let descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
     guard descriptor >= 0 else { throw .system(operation: "open \(path)", errno: errno) }
     file = BackgroundFile(descriptor, name: "recording", maximumByteCount: Self.maximumByteCount)
+  }
+
+  /// Begins to write.
+  func start() throws(LinkError) {
     try file.start()
   }
 

@@ -112,6 +112,24 @@ import Testing
     #expect(program.wait().errors == "")
   }
 
+  /// Nor does a reader that has gone end it.
+  @Test func readerThatHasGone() throws {
+    try Data(String(repeating: "help\n", count: 200).utf8).write(to: folder.url.appending(path: "commands"))
+    let script = "cd \"$1\" && \"$0\" --port 0 --commands < commands | { read -r line; echo \"$line\" >&2; }"
+    let program = try Program(
+      ["sh", "-c", "{ \(script); } 2>&1", Installation.headUnitTool.path, folder.url.path], in: folder)
+    let port = try program.waitForOutput { $0.firstMatch(of: /listening (\d+)\n/).map { String($0.1) } }
+    for id in ["1", "2"] {
+      let input = Pipe()
+      let app = try app("Map \(id)", id, port: port, answer: "SUCCESS", until: input)
+      try input.fileHandleForWriting.close()
+      #expect(app.wait().status == 0)
+    }
+    #expect(program.isGroupAlive)
+    program.interrupt()
+    _ = program.wait()
+  }
+
   /// The port for secondary transports is printed, of the option and of a preset; one that is taken is an error.
   @Test func secondaryTransport() throws {
     for options in [["--secondary-transport", "0"], ["--preset", "bluetooth-and-wifi"]] {
