@@ -96,8 +96,12 @@ final class HeadUnit: Sendable {
           configuration: setup.configuration, address: place.address, port: place.port, admission: admission,
           script: script, messageTrace: messageTrace, tls: tls, observer: self)
       }
-      server.setCondition(.activationStatus(setup.status))
       runningServer.withLock { $0 = server }
+      // Properties may have been set since the start began.
+      state.withLock { state in
+        server.configure(state.setup.configuration)
+        server.setCondition(.activationStatus(state.setup.status))
+      }
       do {
         try server.start()
       } catch {
@@ -106,7 +110,7 @@ final class HeadUnit: Sendable {
       }
       return server
     } catch {
-      throw ElementError(listening: error)
+      throw ElementError(listening: error, secondaryPort: admission.secondaryPort)
     }
   }
 
@@ -229,16 +233,15 @@ extension HeadUnit {
 
   /// The configuration of later connections; present ones get it by `input`. Its protection stays.
   func changeVideo(
-    _ video: HeadUnitVideoSettings,
+    _ video: @autoclosure () -> HeadUnitVideoSettings,
     _ input: (@Sendable (inout HeadUnitSession, HeadUnitConfiguration, Duration) -> [HeadUnitSession.Action])? = nil
   ) {
-    let configuration = state.withLock { state in
-      state.setup.video = video.keepingProtection(of: state.setup.video)
-      return state.setup.configuration
+    state.withLock { state in
+      state.setup.video = video().keepingProtection(of: state.setup.video)
+      let configuration = state.setup.configuration
+      server?.configure(configuration)
+      if let input { server?.control(.everyApp) { input(&$0, configuration, $1) } }
     }
-    server?.configure(configuration)
-    guard let input else { return }
-    server?.control(.everyApp) { input(&$0, configuration, $1) }
   }
 }
 

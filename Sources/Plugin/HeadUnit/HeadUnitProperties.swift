@@ -68,7 +68,11 @@ extension Property where Owner: HeadUnitElement {
     .enumeration(
       .hmiLevel, \.headUnit.hmiLevel, "HMI level",
       "HMI level of the app on the screen, and of later ones: none keeps apps from streaming",
-      .mutablePlaying, reading: { $0.run?.headUnit?.apps.levelOnScreen ?? $0.settings.current.headUnit.hmiLevel },
+      .mutablePlaying,
+      reading: { element in
+        element.run?.headUnit.map { $0.apps.levelOnScreen ?? $0.setup.settings.hmiLevel }
+          ?? element.settings.current.headUnit.hmiLevel
+      },
       changed: { element in
         element.run?.headUnit?.changeStatus { $0.settings.hmiLevel = element.settings.current.headUnit.hmiLevel }
       })

@@ -72,7 +72,9 @@ extension ElementError {
   }
 
   /// Why `sdlheadunitsrc` can't listen for apps.
-  init(listening error: LinkError) {
+  ///
+  /// - Parameter secondaryPort: 0 for any.
+  init(listening error: LinkError, secondaryPort: UInt16) {
     let text = error.description
     let sentence = text.prefix(1).uppercased() + text.dropFirst() + "."
     switch error {
@@ -82,6 +84,10 @@ extension ElementError {
         "\(sentence) This machine has no such address; check the property address, or use * for all addresses.")
     case .cannotListen(_, errno: EMFILE), .cannotListen(_, errno: ENFILE):
       self = .resource(GST_RESOURCE_ERROR_FAILED, sentence)
+    case .cannotListen(let address, _) where secondaryPort > 0 && address.hasSuffix(":\(secondaryPort)"):
+      self = .resource(
+        GST_RESOURCE_ERROR_OPEN_READ,
+        "\(sentence) Choose a free port with secondary-port=N; 0 takes any free port (see current-secondary-port).")
     case .cannotListen:
       self = .resource(
         GST_RESOURCE_ERROR_OPEN_READ,
