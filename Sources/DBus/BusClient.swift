@@ -41,12 +41,32 @@ package final class BusClient: @unchecked Sendable {
   }
 
   deinit {
+    onSignal = nil
     if let connection {
-      gio.pointee.g_dbus_connection_close(connection, nil, nil, nil)
+      close(connection)
       gio.pointee.g_object_unref(UnsafeMutableRawPointer(connection))
+      // What has come meanwhile also holds the connection, which holds the context.
+      while gio.pointee.g_main_context_iteration(context, 0) != 0 {}
     }
     gio.pointee.g_object_unref(UnsafeMutableRawPointer(cancellable))
     gio.pointee.g_main_context_unref(context)
+  }
+
+  /// Closes the connection, and waits for the two callbacks in which that ends.
+  private func close(_ connection: OpaquePointer) {
+    gio.pointee.g_main_context_push_thread_default(context)
+    defer { gio.pointee.g_main_context_pop_thread_default(context) }
+    var pending = gio.pointee.g_dbus_connection_is_closed(connection) == 0 ? 2 : 1
+    withUnsafeMutablePointer(to: &pending) { pending in
+      _ = gio.pointee.g_signal_connect_data(
+        UnsafeMutableRawPointer(connection), "closed",
+        { _, _, _, data in data?.assumingMemoryBound(to: Int.self).pointee -= 1 }, pending, nil, 0)
+      gio.pointee.g_dbus_connection_close(
+        connection, nil, { _, _, data in data?.assumingMemoryBound(to: Int.self).pointee -= 1 }, pending)
+      iterate { pending.pointee > 0 }
+      _ = gio.pointee.g_signal_handlers_disconnect_matched(
+        UnsafeMutableRawPointer(connection), CGIO_SIGNAL_MATCH_DATA, 0, 0, nil, nil, pending)
+    }
   }
 
   /// Reads the environment, and asks no service.
@@ -94,14 +114,14 @@ package final class BusClient: @unchecked Sendable {
       && gio.pointee.g_cancellable_is_cancelled(cancellable) == 0
   }
 
-  /// Signals of an interface of a service reach ``onSignal`` from now on: those whose first argument is `argument`, if
-  /// that is given.
-  package func subscribe(to interface: String, of service: String, argument: String? = nil) {
+  /// Signals of an interface of a service reach ``onSignal`` from now on: those of the name `signal`, and those whose
+  /// first argument is `argument`, if these are given.
+  package func subscribe(to interface: String, of service: String, signal: String? = nil, argument: String? = nil) {
     guard let connection else { return }
     gio.pointee.g_main_context_push_thread_default(context)
     defer { gio.pointee.g_main_context_pop_thread_default(context) }
     _ = gio.pointee.g_dbus_connection_signal_subscribe(
-      connection, service, interface, nil, nil, argument, 0,
+      connection, service, interface, signal, nil, argument, 0,
       { _, _, _, _, name, arguments, data in
         guard let data, let arguments else { return }
         // The context runs only while the object that it belongs to waits.

@@ -53,11 +53,11 @@ package final class BusService: @unchecked Sendable {
   /// The next look finds the service started.
   package func forget() { client = nil }
 
-  /// Signals of one of its interfaces are received from now on: those whose first argument is `argument`, if that is
-  /// given.
-  package func subscribe(to interface: String, argument: String? = nil) {
+  /// Signals of one of its interfaces are received from now on: those of the name `signal`, and those whose first
+  /// argument is `argument`, if these are given.
+  package func subscribe(to interface: String, signal: String? = nil, argument: String? = nil) {
     guard let client, let owner else { return }
-    client.subscribe(to: interface, of: owner, argument: argument)
+    client.subscribe(to: interface, of: owner, signal: signal, argument: argument)
   }
 
   /// Handles signals until `isDone`, or for as long as a call may last.

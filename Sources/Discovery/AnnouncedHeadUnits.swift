@@ -21,8 +21,10 @@ public final class AnnouncedHeadUnits: @unchecked Sendable {
   /// No standard names a service type; SmartDeviceLink's own proposal (SDL-0143) was rejected.
   static let serviceType = "_smartdevicelink._tcp"
   static let avahi = "org.freedesktop.Avahi"
-  /// The most that are listed.
+  /// The most head units that are listed.
   private static let maximumCount = 64
+  /// The most announcements that are kept, and resolved by Avahi at a time: a head unit has several.
+  private static let maximumItems = 256
 
   /// One announcement, which comes once for each interface and protocol.
   private struct Item: Hashable {
@@ -31,7 +33,7 @@ public final class AnnouncedHeadUnits: @unchecked Sendable {
     var name: String
     var domain: String
 
-    /// Of the signals ItemNew and ItemRemove: `iisssu`.
+    /// Of the signals ItemNew and ItemRemove (`iisssu`), and of Found, which begins in the same way.
     init?(_ arguments: borrowing Variant) {
       guard let interface = arguments[0]?.integer, let networkProtocol = arguments[1]?.integer,
         let name = arguments[2]?.text, let domain = arguments[4]?.text
@@ -40,18 +42,32 @@ public final class AnnouncedHeadUnits: @unchecked Sendable {
     }
   }
 
+  /// What is known of an announcement.
+  private struct Resolution {
+    /// The path of the object by which Avahi looks for the address, and follows it; nil if there is none yet.
+    var resolver: String?
+    /// Nil without an address to connect to.
+    var headUnit: AnnouncedHeadUnit?
+  }
+
   private let busAddress: String?
   private let timeout: Duration
   private lazy var service = BusService(Self.avahi, busAddress: busAddress, timeout: timeout) {
     [unowned self] name, arguments in receive(name, arguments)
   }
   private var isComplete = false
-  /// Announcements with their addresses; nil for an address that is not known yet.
-  private var items: [Item: AnnouncedHeadUnit?] = [:]
+  private var hasFailed = false
+  /// Whether there were more announcements than are kept; Avahi does not signal them again.
+  private var isCutOff = false
+  private var items: [Item: Resolution] = [:]
+  /// Announcements that this look has Avahi resolve, and that have no answer yet.
+  private var unanswered: Set<Item> = []
+  /// Resolvers of announcements that have been removed.
+  private var unusedResolvers: [String] = []
 
   /// - Parameters:
   ///   - busAddress: of the bus on which Avahi is; nil for the system bus.
-  ///   - timeout: of each call to Avahi, and of the first query to the network.
+  ///   - timeout: of each call to Avahi, of the first query to the network, and of the wait for new addresses.
   public init(busAddress: String? = nil, timeout: Duration = .milliseconds(500)) {
     self.busAddress = busAddress
     self.timeout = timeout
@@ -61,7 +77,7 @@ public final class AnnouncedHeadUnits: @unchecked Sendable {
   public func list() -> [AnnouncedHeadUnit] {
     switch service.look() {
     case .absent:
-      items = [:]
+      clear()
       return []
     case .started:
       guard browse() else { return [] }
@@ -69,29 +85,36 @@ public final class AnnouncedHeadUnits: @unchecked Sendable {
     }
     service.takeSignals { isComplete }
     isComplete = true
-    let end = MonotonicClock.now + timeout * 2
-    for item in items.filter({ $0.value == nil }).keys where MonotonicClock.now < end {
-      let headUnit = resolve(item)
-      // It may be gone by now.
-      if items.keys.contains(item) { items.updateValue(headUnit, forKey: item) }
-    }
+    unanswered = []
+    resolveNewItems()
+    service.takeSignals { unanswered.isEmpty }
+    // Not while it signals.
+    if hasFailed || (isCutOff && items.count < Self.maximumItems) { service.forget() }
     return headUnits
   }
 
-  /// Each name once, and by IPv4 if it has that.
+  /// Each name once, and by IPv4 if it has that; not more than are listed.
   private var headUnits: [AnnouncedHeadUnit] {
-    let sorted = items.values.compactMap { $0 }.sorted {
+    let sorted = items.values.compactMap(\.headUnit).sorted {
       ($0.name, $0.address.contains(":") ? 1 : 0, $0.address) < ($1.name, $1.address.contains(":") ? 1 : 0, $1.address)
     }
     var names: Set<String> = []
-    return sorted.filter { names.insert($0.name).inserted }
+    return Array(sorted.filter { names.insert($0.name).inserted }.prefix(Self.maximumCount))
+  }
+
+  /// Nothing of an earlier browse counts: its objects have gone with its connection, or with Avahi.
+  private func clear() {
+    (isComplete, hasFailed, isCutOff) = (false, false, false)
+    (items, unanswered, unusedResolvers) = ([:], [], [])
   }
 
   /// Makes a new Avahi browse.
   private func browse() -> Bool {
-    (isComplete, items) = (false, [:])
-    // Before the browser is made, which signals at once.
+    clear()
+    // Before the browser and resolvers are made, which signal at once.
     service.subscribe(to: "\(Self.avahi).ServiceBrowser")
+    // Not its Failure, after which it still looks for an address.
+    service.subscribe(to: "\(Self.avahi).ServiceResolver", signal: "Found")
     let arguments = "(-1, -1, '\(Self.serviceType)', '', uint32 0)"
     guard service.call("/", "\(Self.avahi).Server", "ServiceBrowserNew", arguments) != nil else {
       service.forget()
@@ -103,22 +126,49 @@ public final class AnnouncedHeadUnits: @unchecked Sendable {
   private func receive(_ signal: String, _ arguments: borrowing Variant) {
     switch signal {
     case "ItemNew":
-      guard items.count < Self.maximumCount, let item = Item(arguments) else { return }
-      items.updateValue(nil, forKey: item)
-    case "ItemRemove": if let item = Item(arguments) { items.removeValue(forKey: item) }
-    case "AllForNow", "Failure": isComplete = true
+      guard let item = Item(arguments), items[item] == nil else { return }
+      if items.count < Self.maximumItems { items[item] = Resolution() } else { isCutOff = true }
+    case "ItemRemove":
+      guard let item = Item(arguments), let resolution = items.removeValue(forKey: item) else { return }
+      unanswered.remove(item)
+      if let resolver = resolution.resolver { unusedResolvers.append(resolver) }
+    case "Found":
+      guard let item = Item(arguments), items[item] != nil else { return }
+      unanswered.remove(item)
+      items[item]?.headUnit = Self.headUnit(item, arguments)
+    case "AllForNow": isComplete = true
+    case "Failure": (isComplete, hasFailed) = (true, true)
     default: break
     }
   }
 
-  /// The address of an announcement; nil if nothing answers in time.
-  private func resolve(_ item: Item) -> AnnouncedHeadUnit? {
-    let arguments =
-      "(\(item.interface), \(item.networkProtocol), \(BusClient.quoted(item.name)), '\(Self.serviceType)', "
-      + "\(BusClient.quoted(item.domain)), \(item.networkProtocol), uint32 0)"
-    // (iissssisqaayu)
-    guard let answer = service.call("/", "\(Self.avahi).Server", "ResolveService", arguments),
-      let address = answer[7]?.text, let port = answer[8]?.short, port > 0,
+  /// Has Avahi look for the addresses of new announcements, and end that for removed ones. Avahi answers these calls at
+  /// once, so that those that never get an address do not delay others.
+  private func resolveNewItems() {
+    let end = MonotonicClock.now + timeout
+    while MonotonicClock.now < end, let resolver = unusedResolvers.popLast() {
+      _ = service.call(resolver, "\(Self.avahi).ServiceResolver", "Free")
+    }
+    for item in items.filter({ $0.value.resolver == nil }).keys where MonotonicClock.now < end {
+      // Signals come during the calls: it may have gone before this one, and after it.
+      guard items[item] != nil else { continue }
+      unanswered.insert(item)
+      let arguments =
+        "(\(item.interface), \(item.networkProtocol), \(BusClient.quoted(item.name)), '\(Self.serviceType)', "
+        + "\(BusClient.quoted(item.domain)), \(item.networkProtocol), uint32 0)"
+      let resolver = service.call("/", "\(Self.avahi).Server", "ServiceResolverNew", arguments)?[0]?.text
+      if resolver == nil { unanswered.remove(item) }
+      if items[item] != nil {
+        items[item]?.resolver = resolver
+      } else if let resolver {
+        unusedResolvers.append(resolver)
+      }
+    }
+  }
+
+  /// What the signal Found (`iissssisqaayu`) tells of an announcement; nil if nothing can connect to it.
+  private static func headUnit(_ item: Item, _ arguments: borrowing Variant) -> AnnouncedHeadUnit? {
+    guard let address = arguments[7]?.text, let port = arguments[8]?.short, port > 0,
       // Means nothing without the interface.
       !address.lowercased().hasPrefix("fe80:")
     else { return nil }

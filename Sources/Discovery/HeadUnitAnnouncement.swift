@@ -1,6 +1,7 @@
 import DBus
 
-/// Announces a head unit on the local network by DNS-SD (RFC 6763), for as long as this object exists. Avahi does it.
+/// Announces a head unit on the local network by DNS-SD (RFC 6763), for as long as this object exists. Avahi does it: the
+/// announcement ends as well if Avahi is stopped or restarted, and only a new object announces the head unit again.
 public final class HeadUnitAnnouncement: Sendable {
   /// Why there is no announcement, and what to do.
   public struct Failure: Error, CustomStringConvertible {
