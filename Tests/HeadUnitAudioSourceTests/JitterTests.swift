@@ -11,7 +11,7 @@ import Testing
     var schedule: SoundSchedule
     var now = Duration.seconds(100)
     /// The pipeline's base time.
-    let base = Duration.seconds(90)
+    var base = Duration.seconds(90)
     private(set) var sound: [UInt8] = []
     private(set) var places: [SoundTimeline.Place] = []
     private(set) var silentSamples = 0
@@ -42,7 +42,7 @@ import Testing
           silentSamples += place.sampleCount
           note(place, isDiscontinuous)
         case .gap(let start, let end): gaps.append(start..<end)
-        case .wait, .end, .flushing: return
+        case .wait, .end, .flushing, .pause: return
         }
       }
     }
@@ -149,6 +149,43 @@ import Testing
     }
     #expect(stream.sound == pieces.flatMap(\.self) && stream.areContiguous)
     #expect(stream.soundTimes.last == UInt64((start - stream.base).nanoseconds) + 199 * 20_000_000)
+  }
+
+  /// Running time goes on in a pause, and is what it was before when the pipeline plays on: sound ahead of its time is
+  /// still followed by what comes then.
+  @Test(arguments: SilenceFilling.allCases) func pause(filling: SilenceFilling) {
+    var stream = Stream(filling)
+    let start = stream.now + .seconds(1)
+    let pieces = soundPieces(11)
+    for piece in pieces[..<10] { stream.send(piece, at: start) }
+    let (places, gaps) = (stream.places, stream.gaps)
+    stream.schedule.audio.isPlaying = false
+    stream.advance(to: start + .seconds(10))
+    #expect(stream.places == places && stream.gaps == gaps)
+    stream.base += .seconds(10)
+    stream.schedule.audio.isPlaying = true
+    stream.send(pieces[10], at: stream.now)
+    #expect(stream.sound == pieces.flatMap(\.self) && stream.discontinuities == 1)
+    #expect(zip(stream.soundTimes, stream.soundTimes.dropFirst()).allSatisfy { $1 == $0 + 20_000_000 })
+  }
+
+  /// As after a flushing seek in another branch of the pipeline: sound goes on at the new time.
+  @Test(arguments: SilenceFilling.allCases) func runningTimeThatBeginsAnew(filling: SilenceFilling) {
+    var stream = Stream(filling)
+    let pieces = soundPieces(20)
+    for (index, piece) in pieces.enumerated() {
+      if index == 10 { stream.base = stream.now }
+      stream.send(piece, at: .seconds(160) + .milliseconds(20 * index))
+    }
+    #expect(stream.sound == pieces.flatMap(\.self) && stream.discontinuities == 2)
+    let times = stream.soundTimes[10...]
+    #expect(times[10] <= 20_000_000 && zip(times, times.dropFirst()).allSatisfy { $1 == $0 + 20_000_000 }, "\(times)")
+    #expect(stream.schedule.audio.counters.gaps == 0)
+    // Silence, too.
+    let gaps = stream.gaps.count
+    let silence = stream.silentSamples
+    stream.advance(to: stream.now + .seconds(1))
+    #expect(filling == .samples ? stream.silentSamples > silence : stream.gaps.count > gaps)
   }
 
   /// A car that keeps sound for 100 ms plays it so much later, and has no gap while sound is no later than that.

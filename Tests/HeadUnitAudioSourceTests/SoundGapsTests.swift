@@ -35,6 +35,17 @@ import Testing
     #expect(reports.map(\.duration) == [10_000_000, 340_000_000, 340_000_000])
   }
 
+  /// The last report is of a time that is still to come.
+  @Test func runningTimeThatBeginsAnew() {
+    var gaps = SoundGaps()
+    var reports: [UInt64] = []
+    for start: UInt64 in [60_000, 60_030, 0, 30] {
+      _ = gaps.note(Self.place(start), isStart: false)
+      if let report = gaps.takeReport() { reports.append(report.runningTime) }
+    }
+    #expect(reports == [60_030_000_000, 30_000_000])
+  }
+
   /// An app falls silent with its service open, and goes on.
   @Test func anApplicationHearsOfIt() throws {
     let screen = try SoundPipeline("latency=0")

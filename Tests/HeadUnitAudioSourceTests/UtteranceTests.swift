@@ -72,6 +72,21 @@ import Testing
     #expect(screen.pipeline.drain().allSatisfy { $0.error == nil && $0.warning == nil })
   }
 
+  /// A flush takes the segment away, and no sound has come with which GstBaseSrc would send another.
+  @Test func gapEventsAfterAFlush() throws {
+    let screen = try SoundPipeline("silence=gap-events")
+    let pad = try screen.source.pad("src")
+    let recorder = GapRecorder(pad)
+    #expect(eventually { !recorder.gaps.isEmpty })
+    #expect(gst_element_send_event(screen.source.pointer, gst_event_new_flush_start()) != 0)
+    #expect(gst_element_send_event(screen.source.pointer, gst_event_new_flush_stop(0)) != 0)
+    let former = recorder.gaps.count
+    #expect(eventually { recorder.gaps.count > former })
+    let segment = gst_pad_get_sticky_event(pad, GST_EVENT_SEGMENT, 0)
+    #expect(segment != nil)
+    if let segment { gst_event_unref(segment) }
+  }
+
   /// The head unit tells the app, and what it sends all the same is not heard.
   @Test(arguments: [("audio-streaming", "not-audible", "audible"), ("hmi-level", "none", "full")])
   func notHeard(property: String, off: String, on: String) throws {

@@ -55,6 +55,44 @@ import Testing
     #expect(screen.statistics.areFramesBalanced)
   }
 
+  /// Running time goes on in a pause: a picture that comes in it is not shown as much later as the pause was long.
+  @Test func aPictureThatComesInAPause() throws {
+    let units = try encodedUnits(4, keyFrameInterval: 1)
+    let screen = try HeadUnitPipeline("screen-size=320x240")
+    func runningTime() -> UInt64 { UInt64(gst_element_get_current_running_time(screen.source.pointer)) }
+    let app = try RawApp.streaming(port: screen.port)
+    app.video(units[0].bytes)
+    let first = try screen.pull(1)[0]
+    #expect(screen.pipeline.setState(GST_STATE_PAUSED) != GST_STATE_CHANGE_FAILURE)
+    let paused = runningTime()
+    #expect(eventually { runningTime() > paused + 2_000_000_000 })
+    for unit in units[1...] { app.video(unit.bytes) }
+    #expect(eventually { screen.statistics["frames-in"] >= 3 })
+    #expect(screen.statistics["frames-out"] == 1)
+    try screen.pipeline.play()
+    let times = [first.time] + (try screen.pull(3).map(\.time))
+    #expect(zip(times, times.dropFirst()).allSatisfy { $0 < $1 })
+    #expect(times[3] < paused + 2_000_000_000, "\(times), paused at \(paused)")
+    #expect(screen.statistics.areFramesBalanced)
+  }
+
+  /// As a sink makes it that a flushing seek in another branch has reached.
+  @Test func runningTimeThatBeginsAnew() throws {
+    let units = try encodedUnits(2)
+    let screen = try HeadUnitPipeline("screen-size=320x240")
+    let source = screen.source.pointer
+    func runningTime() -> UInt64 { UInt64(gst_element_get_current_running_time(source)) }
+    let app = try RawApp.streaming(port: screen.port)
+    #expect(eventually { runningTime() > 2_000_000_000 })
+    app.video(units[0].bytes)
+    let first = try screen.pull(1)[0]
+    let object: UnsafeMutablePointer<GstObject> = source.cast()
+    #expect(gst_element_post_message(source, gst_message_new_reset_time(object, 0)) != 0)
+    app.video(units[1].bytes)
+    let second = try screen.pull(1)[0]
+    #expect(second.time < first.time)
+  }
+
   /// NULL in a handler on the server's own thread, and then once more from the beginning.
   @Test func stopInACallback() throws {
     let port = try RawPeer.unusedPort()
@@ -77,6 +115,18 @@ import Testing
   @Test func endOfStreamFromOutside() throws {
     let screen = try HeadUnitPipeline()
     gst_element_send_event(screen.pipeline.element.pointer, gst_event_new_eos())
+    try screen.pipeline.waitForEnd()
+  }
+
+  @Test func endOfStreamInAPause() throws {
+    let screen = try HeadUnitPipeline("screen-size=320x240")
+    let app = try RawApp.streaming(port: screen.port)
+    app.video(try encodedUnits(1)[0].bytes)
+    _ = try screen.pull(1)
+    #expect(screen.pipeline.setState(GST_STATE_PAUSED) != GST_STATE_CHANGE_FAILURE)
+    gst_element_send_event(screen.pipeline.element.pointer, gst_event_new_eos())
+    // Sinks only post it in PLAYING.
+    try screen.pipeline.play()
     try screen.pipeline.waitForEnd()
   }
 

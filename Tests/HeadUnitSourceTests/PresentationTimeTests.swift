@@ -122,6 +122,25 @@ import struct TestSupport.SeededGenerator
     #expect(times(plain, from: 100) == [0, 0, 0])
   }
 
+  /// Running time begins anew in the midst of a group of pictures: the times go on from there, in their order.
+  @Test(arguments: [true, false]) func runningTimeThatBeginsAnew(withAStream: Bool) throws {
+    let units = try encodedUnits(60, encoder: "bframes=2 b-adapt=false", profile: "main")
+    var (order, presentation) = (OutputOrder(), PresentationTime())
+    let restart = withAStream ? 30 : 33
+    let times = try units.enumerated().map { index, unit -> UInt64 in
+      if withAStream, index == restart { presentation.beginStream() }
+      let place = unit.bytes.withUnsafeBytes { order.observe($0) }
+      let base: UInt64 = index < restart ? 60_000_000_000 : 0
+      let decoding = base + UInt64(index < restart ? index : index - restart) * Self.frame
+      let time = presentation.time(of: place, decoding: decoding, frameDuration: Self.frame)
+      return try #require(time, "picture \(index)")
+    }
+    #expect(times[..<restart].allSatisfy { $0 >= 60_000_000_000 })
+    let later = times[restart...].enumerated().map { Int64($1) - Int64($0) * Int64(Self.frame) }
+    #expect(later.allSatisfy { abs($0) < 10 * Int64(Self.frame) }, "\(later)")
+    #expect(ranks(Array(times[36...])) == ranks(units[36...].map(\.time)))
+  }
+
   /// All at once, as after a time in which nothing was read.
   @Test func picturesThatComeAtOnce() throws {
     let units = try encodedUnits(60, encoder: "bframes=2 b-adapt=false", profile: "main")

@@ -17,8 +17,9 @@ import struct TestSupport.SeededGenerator
   /// Milliseconds of running time, when the clocks began together and each is pushed 7 ms after it came.
   private func times(_ units: [QueuedAccessUnit]) -> [Int] {
     var time = StreamTime()
+    var now = Duration.zero
     return units.map { unit in
-      let now = unit.arrival + .milliseconds(7)
+      now = max(now, unit.arrival + .milliseconds(7))
       let time = time.decodingTime(
         of: unit, now: now, runningTime: UInt64(now.nanoseconds), frameDuration: 33_333_333)
       return Int(time / 1_000_000)
@@ -43,6 +44,17 @@ import struct TestSupport.SeededGenerator
         of: unit(at: $0), now: .milliseconds(200), runningTime: 150_000_000, frameDuration: 4_000_000_000)
     }
     #expect(slow == [50_000_000, 80_000_000, 90_000_000, 91_000_000])
+  }
+
+  /// As after a flushing seek in another branch of the pipeline.
+  @Test func runningTimeThatBeginsAnew() {
+    var time = StreamTime()
+    let times = [(100, 60_000), (133, 60_033), (166, 5), (199, 38), (199, 38)].map { arrival, runningTime in
+      time.decodingTime(
+        of: unit(at: arrival), now: .milliseconds(arrival), runningTime: runningTime * 1_000_000,
+        frameDuration: 20_000_000) / 1_000_000
+    }
+    #expect(times == [60_000, 60_033, 5, 38, 48])
   }
 
   @Test func beforeThePipelinePlayed() {

@@ -19,8 +19,6 @@ final class HeadUnitSoundStream: HeadUnitStream {
   /// State of the streaming thread about the pushed buffers.
   private struct Output: Sendable {
     var hasCaps = false
-    /// The segment. GstBaseSrc sends it with the first buffer, but a GAP event needs it earlier.
-    var hasSegment = false
   }
 
   static let service = ServiceType.audio
@@ -87,7 +85,7 @@ final class HeadUnitSoundStream: HeadUnitStream {
 
   /// Sound that comes while the pipeline is not playing is dropped.
   func setPlaying(_ isPlaying: Bool) {
-    state.withLock { $0.schedule.audio.isPlaying = isPlaying }
+    state.change { $0.schedule.audio.isPlaying = isPlaying }
   }
 
   func end() {
@@ -117,6 +115,7 @@ extension HeadUnitSoundStream {
       if let gaps { element.postSoundGaps(gaps) }
       switch step {
       case .wait(let nanoseconds): wait(nanoseconds)
+      case .pause: waitForPlaying()
       case .gap(let start, let end): pushGap(from: start, to: end, on: element.pad)
       case .flushing: return GST_FLOW_FLUSHING
       case .end: return GST_FLOW_EOS
@@ -145,6 +144,12 @@ extension HeadUnitSoundStream {
     }
   }
 
+  private func waitForPlaying() {
+    _ = state.wait(until: nil) { state -> Void? in
+      state.isInterrupted || state.schedule.audio.isPlaying ? () : nil
+    }
+  }
+
   private static func buffer(_ place: SoundTimeline.Place, byteCount: Int, _ isDiscontinuous: Bool) -> Buffer? {
     guard let buffer = Buffer(owning: gst_buffer_new_allocate(nil, gsize(byteCount), nil)) else { return nil }
     buffer.pointer.pointee.pts = GstClockTime(place.time)
@@ -165,11 +170,10 @@ extension HeadUnitSoundStream {
   }
 
   private func pushGap(from start: UInt64, to end: UInt64, on pad: UnsafeMutablePointer<GstPad>) {
-    let hasSegment = output.withLock { output in
-      defer { output.hasSegment = true }
-      return output.hasSegment
-    }
-    if !hasSegment {
+    // GstBaseSrc sends the segment with the first buffer, but a GAP event needs it earlier, and again after a flush.
+    if let segment = gst_pad_get_sticky_event(pad, GST_EVENT_SEGMENT, 0) {
+      gst_event_unref(segment)
+    } else {
       var segment = GstSegment()
       gst_segment_init(&segment, GST_FORMAT_TIME)
       gst_pad_push_event(pad, gst_event_new_segment(&segment))

@@ -11,6 +11,8 @@ struct SoundSchedule: Sendable {
     case gap(start: UInt64, end: UInt64)
     case end
     case flushing
+    /// Nothing is due before the pipeline plays.
+    case pause
     /// Nothing is due before this time has passed.
     case wait(nanoseconds: UInt64)
   }
@@ -28,6 +30,8 @@ struct SoundSchedule: Sendable {
   private var hasPaused = false
   /// The next buffer does not follow the one before it.
   private var isDiscontinuous = true
+  /// The pipeline's at the last step.
+  private var lastRunningTime: UInt64 = 0
 
   init(_ audio: ReceivedAudio, _ timeline: SoundTimeline, filling: SilenceFilling) {
     self.audio = audio
@@ -50,6 +54,15 @@ struct SoundSchedule: Sendable {
   ///   - runningTime: the pipeline's present running time, in nanoseconds.
   ///   - isAtEnd: whether the stream ends when there is no sound left.
   mutating func step(now: Duration, runningTime: UInt64, isAtEnd: Bool = false) -> Step {
+    // GStreamer renews the base time only when it plays on: until then running time goes on in PAUSED.
+    guard audio.isPlaying else { return .pause }
+    if runningTime < lastRunningTime {
+      // A flushing seek in another branch of the pipeline starts running time again.
+      timeline.restart(at: runningTime)
+      owedSilence = 0
+      isDiscontinuous = true
+    }
+    lastRunningTime = runningTime
     timeline.begin(at: runningTime)
     if owedSilence > 0 { return silence(atMost: owedSilence) }
     guard let first = audio.first else { return isAtEnd ? .end : stepWithoutSound(runningTime) }
@@ -78,8 +91,6 @@ struct SoundSchedule: Sendable {
     let start = timeline.end
     let due = start.addingClamped(timeline.tolerance).addingClamped(pieceDuration)
     guard runningTime >= due else { return .wait(nanoseconds: due - runningTime) }
-    // GStreamer renews the base time only when it plays on: until then running time goes on in PAUSED.
-    guard audio.isPlaying || filling == .samples else { return .wait(nanoseconds: pieceDuration) }
     hasPaused = true
     switch filling {
     case .samples:

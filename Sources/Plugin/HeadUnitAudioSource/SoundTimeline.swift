@@ -36,7 +36,13 @@ struct SoundTimeline: Sendable {
 
   /// The present time, if nothing has begun yet.
   mutating func begin(at time: UInt64) {
-    if start == nil { start = time }
+    if start == nil { restart(at: time) }
+  }
+
+  /// Begins again, whatever has been placed before.
+  mutating func restart(at time: UInt64) {
+    start = time
+    count = 0
   }
 
   /// When sound with this arrival begins; nil if it follows the placed samples.
@@ -64,8 +70,7 @@ struct SoundTimeline: Sendable {
 
   /// Skips the missing samples up to a time.
   mutating func skip(to time: UInt64) {
-    start = max(time, end)
-    count = 0
+    restart(at: max(time, end))
   }
 
   private func time(of count: Int) -> UInt64 {
@@ -111,7 +116,12 @@ struct SoundGaps: Sendable {
   /// The report that is due now.
   mutating func takeReport() -> Report? {
     guard let report = pending else { return nil }
-    if let lastReport, report.runningTime < lastReport.addingClamped(Self.shortestInterval) { return nil }
+    // One with an earlier time belongs to a running time that has begun anew.
+    if let lastReport, report.runningTime >= lastReport,
+      report.runningTime < lastReport.addingClamped(Self.shortestInterval)
+    {
+      return nil
+    }
     lastReport = report.runningTime
     pending = nil
     return report

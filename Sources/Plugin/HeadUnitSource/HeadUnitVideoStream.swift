@@ -24,6 +24,8 @@ final class HeadUnitVideoStream: HeadUnitStream {
     /// Button notifications that were sent to apps.
     var sentButtons: UInt64 = 0
     var isFlushing = false
+    /// Running time goes on in a pause, so nothing may get its times then.
+    var isPlaying = false
     /// The stream ends when the queue is empty.
     var isAtEnd = false
     var isOver = false
@@ -183,6 +185,11 @@ extension HeadUnitVideoStream {
     state.change { $0.isFlushing = isFlushing }
   }
 
+  /// What comes while the pipeline is not playing stays in the queue.
+  func setPlaying(_ isPlaying: Bool) {
+    state.change { $0.isPlaying = isPlaying }
+  }
+
   func willEnd() {
     state.withLock { interruptInput(&$0) }
   }
@@ -192,8 +199,6 @@ extension HeadUnitVideoStream {
     let headUnit = state.withLock { state in
       state.isOver = true
       state.video.discard()
-      state.touches = WindowTouchQueue()
-      state.keys = WindowKeyQueue()
       return state.headUnit.take()
     }
     withExtendedLifetime(headUnit) {}
@@ -213,9 +218,11 @@ extension HeadUnitVideoStream {
       case .flushing: return GST_FLOW_FLUSHING
       case .end: return GST_FLOW_EOS
       case .unit(let unit):
-        guard updateCaps(for: unit, of: element) else { return GST_FLOW_NOT_NEGOTIATED }
+        // Before new caps, which may take so long that the pipeline pauses meanwhile.
         let runningTime = UInt64(gst_element_get_current_running_time(element.gstElement))
-        guard let made = makeBuffer(unit, runningTime: runningTime) else { return GST_FLOW_ERROR }
+        let now = MonotonicClock.now
+        guard updateCaps(for: unit, of: element) else { return GST_FLOW_NOT_NEGOTIATED }
+        guard let made = makeBuffer(unit, now: now, runningTime: runningTime) else { return GST_FLOW_ERROR }
         buffer = made.take()
         return GST_FLOW_OK
       }
@@ -226,6 +233,7 @@ extension HeadUnitVideoStream {
     let deadline = state.withLock { $0.video.flushDeadline }
     let next = state.wait(until: deadline) { state -> Next? in
       if state.isFlushing || state.isOver { return .flushing }
+      guard state.isPlaying else { return nil }
       if let unit = state.video.take() { return .unit(unit) }
       if state.isAtEnd { return .end }
       return state.video.flushDeadline == deadline ? nil : .again
@@ -287,9 +295,8 @@ extension HeadUnitVideoStream {
     return String(freeing: text)
   }
 
-  private func makeBuffer(_ unit: QueuedAccessUnit, runningTime: UInt64) -> Buffer? {
+  private func makeBuffer(_ unit: QueuedAccessUnit, now: Duration, runningTime: UInt64) -> Buffer? {
     guard let buffer = AccessUnitBytes.makeBuffer(unit.bytes) else { return nil }
-    let now = MonotonicClock.now
     let (decoding, presentation) = output.withLock { output in
       let decoding = output.time.decodingTime(
         of: unit, now: now, runningTime: runningTime == .max ? 0 : runningTime, frameDuration: output.frameDuration)
@@ -354,10 +361,11 @@ extension HeadUnitVideoStream {
     if state.touches.interrupt(for: app, now: MonotonicClock.now), let app { askToFetchTouches(for: app, state) }
   }
 
-  /// The server is only notified here, so that the window never waits for the network.
+  /// The server is only notified here, so that the window never waits for the network. The last cancellations are
+  /// fetched after the end.
   private func askToFetchTouches(for app: UInt8, _ state: State) {
-    state.headUnit?.server?.control(.app(app)) { [weak self] session, now in
-      let touches = self?.state.withLock { $0.touches.fetch(for: app) } ?? []
+    state.headUnit?.server?.control(.app(app)) { [self] session, now in
+      let touches = self.state.withLock { $0.touches.fetch(for: app) }
       return touches.flatMap { session.touch($0.touch, picture: $0.picture, now: now) }
     }
   }
@@ -365,8 +373,8 @@ extension HeadUnitVideoStream {
 
 extension HeadUnitVideoStream {
   private func askToFetchKeys(for app: UInt8, _ state: State) {
-    state.headUnit?.server?.control(.app(app)) { [weak self] session, now in
-      let inputs = self?.state.withLock { $0.keys.fetch(for: app) } ?? []
+    state.headUnit?.server?.control(.app(app)) { [self] session, now in
+      let inputs = self.state.withLock { $0.keys.fetch(for: app) }
       return inputs.flatMap { session.take($0, now: now) }
     }
   }

@@ -36,18 +36,19 @@ struct PresentationTime: Sendable {
     shown = []
     depth = 0
     measuredDuration = nil
-    lastDecoding = nil
   }
 
   /// The presentation time of the next unit; nil if it is unknown.
   ///
   /// - Parameters:
   ///   - place: the unit's place in output order.
-  ///   - decoding: its decoding time, which always grows.
+  ///   - decoding: its decoding time, which grows until the pipeline begins its running time anew.
   ///   - frameDuration: as the stream gives it.
   /// - Returns: running time; all are in nanoseconds.
   mutating func time(of place: OutputOrder.Place, decoding: UInt64, frameDuration: UInt64) -> UInt64? {
-    let step = lastDecoding.flatMap { decoding >= $0 ? decoding - $0 : nil }
+    if let lastDecoding, decoding < lastDecoding { moveBack(by: lastDecoding - decoding) }
+    // From picture to picture of one stream.
+    let step = shown.isEmpty ? nil : lastDecoding.flatMap { decoding >= $0 ? decoding - $0 : nil }
     let duration = measure(step, frameDuration: min(frameDuration, Self.longestFrameDuration))
     lastDecoding = decoding
     switch place {
@@ -71,6 +72,12 @@ struct PresentationTime: Sendable {
       guard count >= last.count else { return between(count, decoding) }
       return next(count, decoding, duration, pace: min(duration, step ?? duration), after: last)
     }
+  }
+
+  /// Running time has begun anew: earlier pictures keep their order and their distance, and hold nothing up.
+  private mutating func moveBack(by distance: UInt64) {
+    for index in shown.indices { shown[index].time -= min(distance, shown[index].time) }
+    latest = latest.map { $0 - min(distance, $0) }
   }
 
   /// The time of a picture that is shown after all earlier ones.

@@ -44,7 +44,8 @@ struct RTPTime: Sendable {
   }
 }
 
-/// The decoding times of the buffers that are pushed: running times of arrival that always grow.
+/// The decoding times of the buffers that are pushed: running times of arrival, which grow until the pipeline begins its
+/// running time anew.
 ///
 /// Pictures that arrive at once get different times, because a muxer would otherwise give samples no duration.
 struct StreamTime: Sendable {
@@ -55,6 +56,8 @@ struct StreamTime: Sendable {
 
   private var rtp = RTPTime()
   private var last: UInt64?
+  /// The pipeline's at the last unit.
+  private var lastRunningTime: UInt64 = 0
 
   /// Creates the times of a run, in which nothing has been pushed yet.
   init() {}
@@ -71,6 +74,9 @@ struct StreamTime: Sendable {
     of unit: QueuedAccessUnit, now: Duration, runningTime: UInt64, frameDuration: UInt64
   ) -> UInt64 {
     if unit.isStart { rtp = RTPTime() }
+    // A flushing seek in another branch of the pipeline starts running time again.
+    if runningTime < lastRunningTime { last = nil }
+    lastRunningTime = runningTime
     let due = unit.timestamp.map { rtp.time(of: $0, arrival: unit.arrival) } ?? unit.arrival
     let age = UInt64(clamping: (now - due).nanoseconds)
     // A unit that came before the pipeline played gets the time of its beginning.
