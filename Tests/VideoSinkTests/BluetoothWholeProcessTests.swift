@@ -194,7 +194,7 @@ import Testing
     let wrong = try Pipeline("sdlheadunitsrc address=bluetooth:phone ! fakesink")
     #expect(wrong.setState(GST_STATE_PLAYING) == GST_STATE_CHANGE_FAILURE)
     #expect(try wrong.waitForError().text.contains("bluetooth:AA:BB:CC:DD:EE:FF"))
-    try bluez.command("refuse", "org.bluez.Error.AlreadyExists")
+    try bluez.command("refuse", "org.bluez.Error.NotPermitted")
     let second = try Pipeline("sdlheadunitsrc address=bluetooth:\(Self.car) ! fakesink")
     try second.play()
     #expect(try second.waitForError().isResource(GST_RESOURCE_ERROR_BUSY))
