@@ -52,21 +52,26 @@ package final class BusClient: @unchecked Sendable {
     gio.pointee.g_main_context_unref(context)
   }
 
-  /// Closes the connection, and waits for the two callbacks in which that ends.
+  /// Closes the connection, and waits for the callbacks in which that ends: of the signal, if it has not come already,
+  /// and of the call.
   private func close(_ connection: OpaquePointer) {
     gio.pointee.g_main_context_push_thread_default(context)
     defer { gio.pointee.g_main_context_pop_thread_default(context) }
-    var pending = gio.pointee.g_dbus_connection_is_closed(connection) == 0 ? 2 : 1
-    withUnsafeMutablePointer(to: &pending) { pending in
+    let pending = UnsafeMutablePointer<Int>.allocate(capacity: 1)
+    pending.pointee = 1
+    if gio.pointee.g_dbus_connection_is_closed(connection) == 0 {
+      pending.pointee += 1
       _ = gio.pointee.g_signal_connect_data(
         UnsafeMutableRawPointer(connection), "closed",
         { _, _, _, data in data?.assumingMemoryBound(to: Int.self).pointee -= 1 }, pending, nil, 0)
-      gio.pointee.g_dbus_connection_close(
-        connection, nil, { _, _, data in data?.assumingMemoryBound(to: Int.self).pointee -= 1 }, pending)
-      iterate { pending.pointee > 0 }
-      _ = gio.pointee.g_signal_handlers_disconnect_matched(
-        UnsafeMutableRawPointer(connection), CGIO_SIGNAL_MATCH_DATA, 0, 0, nil, nil, pending)
     }
+    gio.pointee.g_dbus_connection_close(
+      connection, nil, { _, _, data in data?.assumingMemoryBound(to: Int.self).pointee -= 1 }, pending)
+    iterate { pending.pointee > 0 }
+    _ = gio.pointee.g_signal_handlers_disconnect_matched(
+      UnsafeMutableRawPointer(connection), CGIO_SIGNAL_MATCH_DATA, 0, 0, nil, nil, pending)
+    // A callback that is still to come would write there.
+    if pending.pointee == 0 { pending.deallocate() }
   }
 
   /// Reads the environment, and asks no service.
