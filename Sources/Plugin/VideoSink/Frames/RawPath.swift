@@ -55,11 +55,15 @@ final class RawPath: FormatPath {
 
   /// The picture with which the pipeline prerolls, and which is seen while it stays in PAUSED: at once after a seek or a
   /// step there. On the way to PLAYING render brings it.
-  func preroll(_ buffer: UnsafeMutablePointer<GstBuffer>) {
+  ///
+  /// - Returns: whether it has to be sent at once.
+  func preroll(_ buffer: UnsafeMutablePointer<GstBuffer>) -> Bool {
     let isFirst = lastPicture.isEmpty
     lastPicture.preroll(buffer, for: UInt64(path.sink.runningTime(of: buffer.pointee.pts)))
     let staysPaused = path.sink.gstElement.pointee.target_state == GST_STATE_PAUSED
-    if !isFirst, staysPaused, shownPicture == buffer { thinning.delay(until: path.time.now) }
+    guard !isFirst, staysPaused, shownPicture == buffer else { return false }
+    thinning.delay(until: path.time.now)
+    return true
   }
 
   func begin(_ buffer: UnsafeMutablePointer<GstBuffer>) -> Bool {

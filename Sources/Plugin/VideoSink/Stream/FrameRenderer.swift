@@ -41,13 +41,15 @@ final class FrameRenderer: @unchecked Sendable {
 
   /// The picture that is shown while the pipeline stays in PAUSED; render brings the others at their time.
   func preroll(with buffer: UnsafeMutablePointer<GstBuffer>, _ stream: VideoStream) -> GstFlowReturn {
-    stream.withPath { path in
+    let isDue = stream.withPath { path -> Bool in
       stream.chooseForNewInput(path)
-      guard cgst_buffer_has_flag(buffer, GST_BUFFER_FLAG_GAP) == 0 else { return }
-      if path.isRaw { path.raw.preroll(buffer) } else { path.h264.preroll(buffer) }
+      guard cgst_buffer_has_flag(buffer, GST_BUFFER_FLAG_GAP) == 0 else { return false }
+      guard !path.isRaw else { return path.raw.preroll(buffer) }
+      path.h264.preroll(buffer)
+      return false
     }
-    // The connection thread sends a picture whose time has come.
-    stream.connection.setTimer(at: stream.time.now)
+    // The connection thread sends it.
+    if isDue { stream.connection.setTimer(at: stream.time.now) }
     return stream.preroll()
   }
 
