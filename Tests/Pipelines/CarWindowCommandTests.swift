@@ -29,7 +29,8 @@ import Testing
     #expect(summary.status == 0, "\(summary)")
     let pictures = try Pictures(
       from: "filesrc location=\(video) ! h264parse ! avdec_h264", width: 800, height: 480, in: folder)
-    #expect(pictures.count >= 2 && pictures.whitePixels(of: pictures.count - 1) > 100_000, "\(summary)")
+    // The last one may show that the clock is gone.
+    #expect((1..<max(pictures.count, 1)).contains { pictures.whitePixels(of: $0) > 100_000 }, "\(summary)")
     // Of 2.1 s of tone, in samples of 16 bits at 16 kHz, after the file's header.
     let bytes = [UInt8](try Data(contentsOf: URL(filePath: sound)).dropFirst(44))
     let loud = stride(from: 1, to: bytes.count, by: 2).count { abs(Int(Int8(bitPattern: bytes[$0]))) > 16 }
