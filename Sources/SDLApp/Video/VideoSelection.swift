@@ -367,6 +367,9 @@ extension VideoNegotiation {
   public enum UpstreamAnswer: Equatable, Sendable {
     /// It has to negotiate again: send a RECONFIGURE event.
     case changes
+    /// It has been told that already, by another thread or because of an earlier frame. To tell it twice would make it
+    /// begin anew in the size that it has just changed to.
+    case isChanging
     /// It has no other size.
     case stays
     /// The choice has changed meanwhile: ask again.

@@ -5,9 +5,9 @@ struct VideoUpstream: Sendable {
     case settled
     /// The choice has changed, and upstream has not been asked yet.
     case toBeAsked
-    /// It was asked to change. The service may start in the expected size before its first frame; so many frames of the
-    /// old size may come before they count as the answer.
-    case asked(expected: VideoSize?, outdatedFrames: Int)
+    /// It was asked to change from a size, nil once it has sent another. The service may start in the expected size
+    /// before its first frame; so many frames of the old size may come before they count as the answer.
+    case asked(from: VideoSize?, expected: VideoSize?, outdatedFrames: Int)
   }
 
   /// What happens to a frame whose size the head unit does not take.
@@ -58,10 +58,10 @@ struct VideoUpstream: Sendable {
   var isToBeAsked: Bool { if case .toBeAsked = change { true } else { false } }
 
   /// The size that upstream has promised.
-  var expectedSize: VideoSize? { if case .asked(let size, _) = change { size } else { nil } }
+  var expectedSize: VideoSize? { if case .asked(_, let size, _) = change { size } else { nil } }
 
   /// Frames of the old size may still come.
-  var expectsOutdatedFrames: Bool { if case .asked(_, 1...) = change { true } else { false } }
+  var expectsOutdatedFrames: Bool { if case .asked(_, _, 1...) = change { true } else { false } }
 }
 
 /// Inputs of caps, head unit and connection.
@@ -74,7 +74,7 @@ extension VideoUpstream {
     if let size, size != self.size { encodedResize = nil }
     self.size = size
     self.isRaw = isRaw
-    if case .asked(let expected, _) = change { change = .asked(expected: expected, outdatedFrames: 0) }
+    if case .asked(_, let expected, _) = change { change = .asked(from: nil, expected: expected, outdatedFrames: 0) }
     // A size from before the head unit's last change is not the answer to that change.
     guard isAccepted(selection) == true else { return false }
     if case .asked = change { change = .settled }
@@ -107,9 +107,14 @@ extension VideoUpstream {
     let expected = isFinal ? nil : expectedSize(among: sizes, isAccepted: isAccepted, selection)
     // Encoders and parsers may answer with their present size, although the elements before them can change.
     let changes = expected != nil || (!isRaw && !isAccepted && !isFinal)
-    change = changes ? .asked(expected: expected, outdatedFrames: isAccepted ? Self.outdatedFrames : 0) : .settled
     mismatch?.upstreamChanges = changes
-    return changes ? .changes : .stays
+    guard changes else {
+      change = .settled
+      return .stays
+    }
+    if let size, case .asked(size, expected, _) = change { return .isChanging }
+    change = .asked(from: size, expected: expected, outdatedFrames: isAccepted ? Self.outdatedFrames : 0)
+    return .changes
   }
 
   /// The size that upstream will probably choose when it is asked; nil if it has only the present one.
@@ -127,8 +132,8 @@ extension VideoUpstream {
   ///
   /// - Returns: whether that was one too many, so that it counts as the answer.
   mutating func outdatedFramePassed() -> Bool {
-    guard case .asked(let expected, let count) = change else { return false }
-    change = count > 1 ? .asked(expected: expected, outdatedFrames: count - 1) : .settled
+    guard case .asked(let former, let expected, let count) = change else { return false }
+    change = count > 1 ? .asked(from: former, expected: expected, outdatedFrames: count - 1) : .settled
     return count <= 1
   }
 }

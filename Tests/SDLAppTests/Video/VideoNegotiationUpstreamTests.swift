@@ -167,7 +167,25 @@ import Testing
     driver.announce([Self.wide])
     _ = driver.take()
     #expect(driver.askUpstream(question) == .outdated && driver.take() == [])
-    #expect(driver.askUpstream() == .changes)
+    #expect(driver.askUpstream() == .isChanging)
+  }
+
+  /// The thread of the connection asks after a resize, and that of a frame in the former size when it sees that; whoever
+  /// is second tells upstream nothing.
+  @Test(arguments: [true, false]) func changeThatTwoThreadsAskFor(isRaw: Bool) {
+    let driver = NegotiationDriver.streaming([Self.wide], isRaw: isRaw)
+    driver.announce([Self.tiny])
+    #expect(driver.take().count { $0 == "reconfigure" } == 1)
+    #expect(driver.frame() == "dropped wrongSize")
+    #expect(driver.askUpstream() == .isChanging)
+    // A flush does not take it back.
+    driver.change { $0.flushed() }
+    #expect(driver.frame() == "dropped wrongSize" && !driver.take().contains("reconfigure"))
+    // A size that is not accepted either is another matter.
+    driver.input(Self.small, isRaw: isRaw)
+    #expect(driver.frame() == "dropped wrongSize" && driver.take().count { $0 == "reconfigure" } == 1)
+    driver.input(Self.wide, isRaw: isRaw)
+    #expect(driver.frame() == "dropped wrongSize" && driver.take().count { $0 == "reconfigure" } == 1)
   }
 
   @Test func inputOfUnknownSize() {
