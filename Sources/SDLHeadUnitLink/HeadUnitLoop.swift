@@ -425,6 +425,7 @@ extension HeadUnitLoop {
     case .configure(var configuration):
       configuration.behaviour = self.configuration.behaviour
       self.configuration = configuration
+      for app in apps { app.prepare { $0.offer(configuration.videoCapability, screen: configuration.screen) } }
     }
   }
 

@@ -217,7 +217,8 @@ extension HeadUnitServer {
     submit(.control(recipient, input))
   }
 
-  /// The configuration of later connections, except for the behaviour, which commands change.
+  /// The configuration of later connections, except for the behaviour, which commands change. Later registrations over
+  /// present connections get its screen and video capability.
   public func configure(_ configuration: HeadUnitConfiguration) {
     submit(.configure(configuration))
   }

@@ -51,6 +51,16 @@ import Testing
     try app.startVideo(.raw320x240)
   }
 
+  @Test func screenSizeThatIsSetBeforeTheNextRegistration() throws {
+    let screen = try HeadUnitPipeline("screen-size=480x320")
+    let app = try RawApp.active(port: screen.port)
+    #expect(try app.request(.unregisterAppInterface, [:]).success == true)
+    screen.source.set("screen-size", "320x240")
+    #expect(try app.request(.registerAppInterface, RawApp.registration()).success == true)
+    try app.wait(for: .full)
+    try app.startVideo(.raw320x240)
+  }
+
   /// One has the screen at a time; the source's stream changes over with parameter sets and a discontinuity.
   @Test func twoApps() throws {
     let screen = try HeadUnitPipeline("screen-size=320x240")

@@ -59,12 +59,16 @@ final class RawApp {
         .startService, service: .rpc, version: 1, sessionID: 0,
         payload: RPCServiceRequest(protocolVersion: ProtocolVersion(5, 4, 0)).bytes))
     sessionID = try waitForFrame("session") { $0.header.controlFrame == .startServiceACK }.header.sessionID
-    let parameters = RegisterAppInterface(
-      rpcVersion: RPCVersion(8), appName: name, appID: name, language: "EN-US", isMediaApplication: false,
-      appTypes: [.navigation])
     let request = RPCMessage(
-      type: .request, function: .registerAppInterface, correlationID: 1, parameters: parameters.json)
+      type: .request, function: .registerAppInterface, correlationID: 1, parameters: Self.registration(name: name))
     send(request.payload, .rpc)
+  }
+
+  static func registration(name: String = "Raw") -> JSONObject {
+    RegisterAppInterface(
+      rpcVersion: RPCVersion(8), appName: name, appID: name, language: "EN-US", isMediaApplication: false,
+      appTypes: [.navigation]
+    ).json
   }
 
   /// Sends a request and waits for its answer.

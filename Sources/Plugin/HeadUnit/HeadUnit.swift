@@ -231,7 +231,7 @@ extension HeadUnit {
     }
   }
 
-  /// The configuration of later connections; present ones get it by `input`. Its protection stays.
+  /// The configuration of later registrations; apps that are registered get it by `input`. Its protection stays.
   func changeVideo(
     _ video: @autoclosure () -> HeadUnitVideoSettings,
     _ input: (@Sendable (inout HeadUnitSession, HeadUnitConfiguration, Duration) -> [HeadUnitSession.Action])? = nil

@@ -11,7 +11,7 @@ struct Registration: Sendable {
     case unanswered
   }
 
-  private let configuration: HeadUnitConfiguration
+  private var configuration: HeadUnitConfiguration
   /// Nil while none is registered.
   var app: RegisteredApp?
   var capability: OfferedCapability
@@ -32,6 +32,13 @@ struct Registration: Sendable {
 
   mutating func setSavedApps(_ saved: [SavedApp]) {
     self.saved = saved
+  }
+
+  /// Sets what the next app is offered; one that is registered keeps what it has been told.
+  mutating func offer(_ capability: VideoStreamingCapability?, screen: ImageResolution) {
+    configuration.videoCapability = capability
+    configuration.screen = screen
+    if app == nil { forgetUpdates() }
   }
 
   /// The capability is the configured one again.

@@ -223,6 +223,11 @@ public struct HeadUnitSession: Sendable, ~Copyable {
     }
   }
 
+  /// Sets the capability and the screen for the next registration.
+  public mutating func offer(_ capability: VideoStreamingCapability?, screen: ImageResolution) {
+    registration.offer(capability, screen: screen)
+  }
+
   /// The head unit ends the registration. Ignored unless an app is registered.
   public mutating func unregisterApp(_ reason: UnregisteredReason, now: Duration) -> [Action] {
     input(now) { $0.unregister(reason) }

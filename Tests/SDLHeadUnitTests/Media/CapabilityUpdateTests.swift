@@ -55,6 +55,32 @@ import Testing
     #expect(app.controls == ["video startServiceACK"])
   }
 
+  /// As for an app that connects before the user sets the size of the screen.
+  @Test func offerIsThatOfTheNextRegistration() {
+    func offered(to app: inout TestApp, _ size: ImageResolution) -> Bool {
+      ask(&app, subscribe: nil)
+      let capability = app.rpcs.last.flatMap { SystemCapability(json: $0.parameters).videoStreaming }
+      app.forget()
+      return capability?.preferredResolution == size
+    }
+    let (first, second) = (ImageResolution(640, 360), ImageResolution(320, 200))
+    var capability = HeadUnitPreset.standard.configuration.videoCapability
+    var app = TestApp()
+    app.startSession()
+    capability?.preferredResolution = first
+    app.session.offer(capability, screen: first)
+    app.forget()
+    app.register()
+    #expect(app.rpcs.first.map { RegisterAppInterfaceResponse(json: $0.parameters).screenResolution } == first)
+    #expect(offered(to: &app, first))
+    capability?.preferredResolution = second
+    app.session.offer(capability, screen: second)
+    #expect(offered(to: &app, first))
+    app.request(.unregisterAppInterface)
+    app.register()
+    #expect(offered(to: &app, second))
+  }
+
   @Test func resizeIsSentWithTheSubscription() {
     var app = TestApp.registered()
     app.run { $0.resize(to: ImageResolution(400, 240), scale: 1.25, now: $1) }
