@@ -149,18 +149,27 @@ extension LinkTests {
       #expect(channel.statistics.discardedMessages == 1)
     }
 
-    @Test func drainingLetsNobodyIn() throws {
+    @Test func drainingLetsNothingIn() throws {
       let queued = payload()
       #expect(submit(queued) == .queued)
       writer.change(.video) { $0.isDraining = true }
-      #expect(submit(payload(), blocking: true) == .closed)
+      #expect(submit(payload()) == .full)
       writer.open(socket)
       #expect(writer.write() == .idle)
       #expect(queued.outcomes == [true])
       writer.change(.video) { $0.isDraining = true }
-      #expect(submit(payload(), blocking: true) == .closed)
+      #expect(submit(payload()) == .full)
       writer.change(.video) { $0.isDraining = false }
       #expect(submit(payload()) == .queued)
+    }
+
+    /// The app takes the end of a service back while the head unit has yet to acknowledge what is queued.
+    @Test func endThatIsCalledOffLosesNothing() throws {
+      writer.change(.video) { $0.isDraining = true }
+      let result = try resultOfWaiting { writer.change(.video) { $0.isDraining = false } }
+      #expect(result == .queued)
+      writer.change(.video) { $0.isDraining = true }
+      #expect(try resultOfWaiting { try setGrant(nil) } == .closed)
     }
 
     @Test func dwellTimeIsFromSubmissionToKernel() throws {

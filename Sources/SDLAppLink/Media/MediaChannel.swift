@@ -39,8 +39,8 @@ public final class MediaChannel: Sendable {
 
   /// Offers a payload, and writes it at once if that needs no waiting; then payloads are released on this thread.
   ///
-  /// With `blocking`, waits while the queue is full; ``setFlushing(_:)`` ends that, as does the loss of the grant. It
-  /// does not wait in a callback of the connection's observer.
+  /// With `blocking`, waits while the queue is full, or an end of the service may be called off; ``setFlushing(_:)``
+  /// ends that, as does the loss of the grant. It does not wait in a callback of the connection's observer.
   ///
   /// - Parameters:
   ///   - payload: belongs to the connection after the result ``SubmitResult/queued``; with any other it stays the
@@ -142,11 +142,11 @@ public struct Submission: Sendable {
 /// the caller.
 public enum SubmitResult: Equatable, Sendable {
   case queued
-  /// The queue is full, and `blocking` is false.
+  /// The queue is full, or the service is about to end, and `blocking` is false.
   case full
   /// ``MediaChannel/setFlushing(_:)`` is on.
   case flushing
-  /// Nothing may be sent now: there is no grant, the service is about to end, or the connection is over.
+  /// Nothing may be sent now: there is no grant, or the connection is over.
   case closed
   /// The payload was made for another grant than the present one.
   case stale

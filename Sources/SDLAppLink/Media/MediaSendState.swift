@@ -33,7 +33,7 @@ struct MediaSendState {
   private(set) var grant: MediaGrant?
   /// Encrypts the payloads; nil for a service in clear.
   private var channel: (any SecureChannel)?
-  /// While on, no payload is accepted; queued ones are still written.
+  /// While on, there is no room; queued payloads are still written. The end of the grant may still be called off.
   var isDraining = false
   /// While on, no payload is accepted and no thread waits; queued ones are still written.
   var isFlushing = false
@@ -69,10 +69,10 @@ struct MediaSendState {
 
   /// Queues a payload, if its grant is the present one and there is room.
   mutating func accept(_ payload: any MediaPayload, byteCount: Int, grantEpoch: UInt32, now: Duration) -> SubmitResult {
-    guard !isDraining, let grant else { return .closed }
+    guard let grant else { return .closed }
     guard grant.epoch == grantEpoch else { return .stale }
     guard !isFlushing else { return .flushing }
-    guard queue.hasRoom(for: byteCount) else { return .full }
+    guard !isDraining, queue.hasRoom(for: byteCount) else { return .full }
     queue.append(PayloadQueue.Entry(payload: payload, byteCount: byteCount, queuedAt: now))
     return .queued
   }
