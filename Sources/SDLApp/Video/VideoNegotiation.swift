@@ -176,13 +176,15 @@ extension VideoNegotiation {
   public mutating func choose(
     _ choice: VideoChoice, supported: [VideoDisplay], _ question: RangesQuestion, lostFrames: UInt64, now: Duration
   ) throws(VideoProblem) -> Bool {
-    guard !pipeline.isStopping, selection.isAnswered(question) else { return false }
+    guard !pipeline.isStopping, case let subject = selection.answered(question), subject != .formerQuestion else {
+      return false
+    }
     outputs.append(.supportedDisplays(supported))
     let former = selection.newestChoice
     selection.renewLadder(for: choice, allowed: settings.transports, running: service?.grant.transport)
     let outcome = selection.take(
       choice, settings.resizePolicy, streamSize: resize.size, grantedSize: service?.grant.size, isRaw: isInputRaw,
-      isOfHeadUnit: question.isOfHeadUnit)
+      subject)
     if outcome == .replaces {
       let staysInSize = settings.resizePolicy == .keep && resize.size != nil && resize.size == upstream.size
       replaceChoice(choice, asksUpstream: !staysInSize, lostFrames: lostFrames, now: now)
@@ -196,7 +198,7 @@ extension VideoNegotiation {
     case .forbidden(let size, let offered): throw .resizeForbidden(from: size, to: offered)
     case .updated, .replaces: break
     }
-    if question.isOfHeadUnit,
+    if subject == .newDisplays,
       upstream.beginEncodedResize(
         formerSize: former?.sizes.first, streamSize: resize.size, settings.resizePolicy, selection, now: now)
     {

@@ -27,6 +27,8 @@ struct VideoSelection: Sendable {
   /// How often upstream's ranges were queried, and the query that the present choice is from.
   private var questionCount: UInt64 = 0
   private var choiceNumber: UInt64 = 0
+  /// The first query since the head unit has listed displays that are not part of the choice yet.
+  private var displaysNumber: UInt64?
   /// The number of queries when the connection was lost last.
   private var questionCountAtLoss: UInt64 = 0
   /// The last report to the application of why no display is supported.
@@ -186,19 +188,32 @@ extension VideoSelection {
 /// Answers of upstream's ranges.
 extension VideoSelection {
   mutating func question(_ cause: VideoNegotiation.ChoiceCause) -> VideoNegotiation.RangesQuestion? {
-    if case .headUnit(let displays) = cause { listedDisplays = displays }
     questionCount &+= 1
+    if case .headUnit(let displays) = cause {
+      listedDisplays = displays
+      displaysNumber = questionCount
+    }
     return listedDisplays.map { .init(displays: $0, cause: cause, number: questionCount) }
   }
 
-  /// - Returns: whether `question` is the newest that was answered: another thread may have asked later and have
-  ///   finished earlier.
-  mutating func isAnswered(_ question: VideoNegotiation.RangesQuestion) -> Bool {
+  /// What an answer is about.
+  enum AnswerSubject {
+    /// Displays that the head unit has listed since the last choice, whatever the question's own cause.
+    case newDisplays
+    case sameDisplays
+    /// Another thread has asked later and has finished earlier.
+    case formerQuestion
+  }
+
+  /// `question` is answered.
+  mutating func answered(_ question: VideoNegotiation.RangesQuestion) -> AnswerSubject {
     // The displays of a head unit whose connection is lost are not those of the next one.
     if question.isOfHeadUnit, question.number > questionCountAtLoss { isCurrent = true }
-    guard question.number > choiceNumber else { return false }
+    guard question.number > choiceNumber else { return .formerQuestion }
     choiceNumber = question.number
-    return true
+    guard let displaysNumber, question.number >= displaysNumber else { return .sameDisplays }
+    self.displaysNumber = nil
+    return .newDisplays
   }
 
   /// The question to upstream about the sizes that it can send.
@@ -226,7 +241,7 @@ extension VideoSelection {
   ///   - grantedSize: of the service; nil without one.
   mutating func take(
     _ new: VideoChoice, _ policy: ResizePolicy, streamSize: VideoSize?, grantedSize: VideoSize?, isRaw: Bool,
-    isOfHeadUnit: Bool
+    _ subject: AnswerSubject
   ) -> Outcome {
     let known = newestChoice
     guard known != new else { return .unchanged }
@@ -243,7 +258,7 @@ extension VideoSelection {
       new.supportsNone
         || VideoResize.affects(size, former: former.compactMap(\.streamSize), present: new.sizes, isRaw: isRaw)
     else { return .replaces }
-    if policy == .error, isOfHeadUnit { return .forbidden(size, offered: offered) }
+    if policy == .error, subject == .newDisplays { return .forbidden(size, offered: offered) }
     guard policy == .keep, grantedSize == size, let kept = former.first(where: { $0.streamSize == size }) else {
       return .replaces
     }
@@ -345,7 +360,7 @@ extension VideoNegotiation {
     fileprivate let cause: ChoiceCause
     fileprivate let number: UInt64
 
-    var isOfHeadUnit: Bool { if case .headUnit = cause { true } else { false } }
+    fileprivate var isOfHeadUnit: Bool { if case .headUnit = cause { true } else { false } }
     var isOfCaps: Bool { if case .caps = cause { true } else { false } }
   }
 

@@ -52,6 +52,18 @@ import Testing
     #expect(driver.error == .resizeForbidden(from: Self.first, to: Self.second))
   }
 
+  /// New caps or ranges ask for the head unit's new displays before the head unit's own question is answered.
+  @Test(arguments: [true, false]) func errorAfterAnOvertakenQuestion(isOvertaken: Bool) throws {
+    let driver = NegotiationDriver.streaming([Self.first]) { $0.resizePolicy = .error }
+    let former = try #require(driver.change { $0.beginChoice(.ranges) })
+    let own = try #require(driver.change { $0.beginChoice(.headUnit([VideoDisplay(size: Self.second)])) })
+    let later = try #require(driver.change { $0.beginChoice(.ranges) })
+    driver.answer(former)
+    #expect(driver.error == nil)
+    for question in isOvertaken ? [later, own] : [own, later] { driver.answer(question) }
+    #expect(driver.error == .resizeForbidden(from: Self.first, to: Self.second))
+  }
+
   /// The app's own ranges may change the size whatever the policy.
   @Test func rangesAreNoError() {
     let driver = NegotiationDriver.streaming([Self.first, Self.second]) { $0.resizePolicy = .error }
