@@ -468,7 +468,8 @@ final class World {
       .dataAfterEndService, .startWhileActive, .wrongTransport, .dataBeforeAcknowledgement,
       .tooManyViolations, .stream(.frameRate), .stream(.bitrate), .audio(.fasterThanRealTime):
       return isDisturbed
-    case .undecryptableFrame: return isDisturbed && encryptedRPCs.contains(id)
+    // Nothing keeps the records of RPCs in order with those of video on another connection.
+    case .undecryptableFrame: return encryptedRPCs.contains(id) && scenario.offersSecondary
     // Both sides may end it at the same time.
     case .endOfServiceNotRunning: return isDisturbed || serviceEnded[id].map { network.now < $0 + crossing } ?? false
     // The app goes by updates alone after an answer that came later than it waits for.
