@@ -105,27 +105,38 @@ final class AppClient: Sendable {
   }
 
   /// Posts an error, once, and makes the app and its streams fail.
-  func fail(_ error: ElementError, _ element: any AppElement) {
-    let (isFirst, listeners) = state.withLock { ($0.fail(), $0.members) }
-    guard isFirst else { return }
+  ///
+  /// - Parameter stream: the stream whose error it is, if any. One that has ended does not make its successor fail.
+  /// - Returns: false if the stream has ended.
+  @discardableResult
+  func fail(_ error: ElementError, _ element: any AppElement, of stream: (any AppStream)? = nil) -> Bool {
+    let (isCurrent, isFirst, listeners) = state.withLock { state in
+      let isCurrent = stream.map { state.members.contains($0) } ?? true
+      return (isCurrent, isCurrent && state.fail(), state.members)
+    }
+    guard isFirst else { return isCurrent }
     state.members.countApp { $0.lastError = error.text }
     state.withStreams(of: listeners) { $0.appIsFailing() }
     // Before any frame fails, because upstream then posts an error of its own that does not explain the cause.
     element.postError(error)
-    state.change { $0.failureIsKnown() }
-    state.withStreams(of: listeners) { $0.appHasFailed() }
+    let members = state.change { state in
+      state.failureIsKnown()
+      return state.members
+    }
+    state.withStreams(of: members) { $0.appHasFailed() }
     // The application may have stopped, and even started, the elements in answer to the message.
-    guard !isOver else { return }
+    guard !isOver else { return true }
     state.members.notify(.connectionState)
     // The connection is of no use any more.
     connection.stop(grace: Self.closeTimeout)
+    return true
   }
 
   /// Fails because of the connection or the head unit: not before ``earliestFailure``. After the error message, the
   /// present PROGRESS ends with an error as well.
-  func failConnection(_ error: ElementError, _ element: any AppElement) {
+  func failConnection(_ error: ElementError, _ element: any AppElement, of stream: (any AppStream)? = nil) {
     _ = state.wait(until: began + Self.earliestFailure) { $0.isOver ? true : nil }
-    fail(error, element)
+    guard fail(error, element, of: stream) else { return }
     endProgress(GST_PROGRESS_TYPE_ERROR, error.text)
   }
 
@@ -189,10 +200,15 @@ extension AppClient {
   func attach<Result>(
     _ stream: any AppStream, of element: any AppElement, _ begin: (AppSession.Status) -> Result
   ) -> Result {
-    state.withLock { state in
+    let (result, hasFailed) = state.withLock { state in
       state.members.change(ObjectIdentifier(element)) { $0.stream = stream }
-      return begin(state.status.session)
+      let result = begin(state.status.session)
+      // It has come too late to be told.
+      if state.phase == .failing || state.phase == .failed { stream.appIsFailing() }
+      return (result, state.phase == .failed)
     }
+    if hasFailed { stream.appHasFailed() }
+    return result
   }
 
   /// Stops reporting to `stream`.
@@ -210,9 +226,10 @@ extension AppClient {
     return first
   }
 
-  /// The element wants other notifications.
-  func setNotifications(_ notifications: Set<FunctionID>, of element: any AppElement) {
-    state.withLock { $0.members.change(ObjectIdentifier(element)) { $0.notifications = notifications } }
+  /// The element wants other notifications. They are read with the lock, so that of two threads that change them the
+  /// later value stays.
+  func setNotifications(_ notifications: @autoclosure () -> Set<FunctionID>, of element: any AppElement) {
+    state.withLock { $0.members.change(ObjectIdentifier(element)) { $0.notifications = notifications() } }
     requestNotifications()
   }
 

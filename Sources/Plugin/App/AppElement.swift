@@ -183,13 +183,17 @@ extension AppElement {
 
   /// The app has not been used again in time, and ends. On the connection thread.
   func appHasLingered(_ app: AppClient) {
-    if self.app === app { endApp() }
+    // The element may begin another app meanwhile.
+    if self.app === app { leave(app) }
   }
 
   /// Ends the stream and the app, if there are any.
   func endApp() {
     endStream()
-    guard let app else { return }
+    if let app { leave(app) }
+  }
+
+  private func leave(_ app: AppClient) {
     let status = app.status
     let goesOn = app.leave(ObjectIdentifier(self), self, after: runs.takeStreamEnd(now: time.now))
     let bytesSent = app.connection.statistics.sentByteCount

@@ -54,6 +54,9 @@ struct AppMembers: Sendable {
     if let index = members.firstIndex(where: { $0.id == id }) { body(&members[index]) }
   }
 
+  /// Whether `stream` is the present one of an element.
+  func contains(_ stream: any AppStream) -> Bool { members.contains { $0.stream === stream } }
+
   /// Stops reporting to `stream`.
   mutating func detach(_ stream: any AppStream) {
     for index in members.indices where members[index].stream === stream { members[index].stream = nil }
