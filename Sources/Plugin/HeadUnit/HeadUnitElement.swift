@@ -123,7 +123,7 @@ extension HeadUnitElement {
     let present = makeRun(after: former)
     let run = present.run
     current.withLock { $0.present = present }
-    switch headUnits.join(run, settings.current.setup(for: Stream.service)) {
+    switch headUnits.join(run, { settings.current.setup(for: Stream.service) }) {
     case .first(let headUnit):
       do {
         let address = try headUnit.start(messageTrace: ProtocolLog(gstElement))

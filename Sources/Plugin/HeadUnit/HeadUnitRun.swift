@@ -108,8 +108,9 @@ final class HeadUnitRun: Sendable {
     return structure
   }
 
-  func setEndsWithApp(_ endsWithApp: Bool) {
-    state.withLock { $0.endsWithApp = endsWithApp }
+  /// The property is read with the lock, so that of two threads that change it the later value stays.
+  func setEndsWithApp(_ endsWithApp: @autoclosure () -> Bool) {
+    state.withLock { $0.endsWithApp = endsWithApp() }
   }
 
   /// Called once, before any event, with locks held.

@@ -48,9 +48,12 @@ final class HeadUnits: Sendable {
   }
 
   /// Makes an element that starts part of a head unit.
-  func join(_ member: HeadUnitRun, _ setup: HeadUnitSetup) -> Membership {
-    let together = completed(setup, of: member.service)
+  ///
+  /// - Parameter present: its settings now, which may change while it waits for another element's start.
+  func join(_ member: HeadUnitRun, _ present: () -> HeadUnitSetup) -> Membership {
     while true {
+      let setup = present()
+      let together = completed(setup, of: member.service)
       let found = state.withLock { state -> (HeadUnit, HeadUnitRun?) in
         for headUnit in state.headUnits where headUnit.place == setup.place {
           if let first = headUnit.add(member) { return (headUnit, first) }
@@ -64,7 +67,8 @@ final class HeadUnits: Sendable {
         leave(found.0, member)
         continue
       }
-      let contradictions = found.0.setup.settings.contradictions(by: setup.settings) + adopt(setup.video, by: found.0)
+      let contradictions =
+        found.0.setup.settings.contradictions(by: setup.settings) + adopt(present, by: found.0)
       return .further(first: first, contradictions: contradictions)
     }
   }
@@ -73,10 +77,10 @@ final class HeadUnits: Sendable {
   /// this one with other values.
   ///
   /// - Returns: the properties that come too late.
-  private func adopt(_ video: HeadUnitVideoSettings?, by headUnit: HeadUnit) -> [String] {
+  private func adopt(_ present: () -> HeadUnitSetup, by headUnit: HeadUnit) -> [String] {
     let running = headUnit.setup.video
-    guard let video, video != running else { return [] }
-    headUnit.changeVideo(video)
+    guard let video = present().video, video != running else { return [] }
+    headUnit.changeVideo(present().video ?? video)
     // Only if they have changed, since the app on the screen then gets the status in the properties, whatever the
     // driver chose.
     if video.isStreamable != running?.isStreamable ?? true {

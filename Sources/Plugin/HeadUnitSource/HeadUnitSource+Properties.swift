@@ -43,14 +43,14 @@ extension HeadUnitSource {
       "Bitrate that apps may not exceed, in kbit/s; 0 sets no limit. Subscribed apps are notified of changes",
       .mutablePlaying,
       changed: { element in
-        element.update { $0.maxBitrate = $1.maxBitrate.map(Int.init) }
+        element.update { $0.maxBitrate = $1?.maxBitrate ?? 0 }
       }),
     .unsigned(
       "framerate", \.effectiveFrameRate, 0...1000, "Frame rate",
       "Frames per second that apps may not exceed; 0 sets no limit. Subscribed apps are notified of changes",
       .mutablePlaying,
       changed: { element in
-        element.update { $0.preferredFPS = $1.frameRate.map(Int.init) }
+        element.update { $0.preferredFPS = $1?.preferredFPS ?? 0 }
       }),
     .boolean(
       "haptics", \.effectiveHaptics, "Haptics",
@@ -122,11 +122,15 @@ extension HeadUnitSource {
     run?.headUnit?.changeVideo(settings.current.video, input)
   }
 
-  /// Sends apps this change of the capability only.
-  private func update(_ change: (inout VideoStreamingCapability, HeadUnitVideoSettings) -> Void) {
-    var update = VideoStreamingCapability()
-    change(&update, settings.current.video)
-    changeVideo { [update] session, _, now in session.updateCapability(update, now: now) }
+  /// Sends apps a change of a part of the configured capability.
+  private func update(
+    _ change: @escaping @Sendable (inout VideoStreamingCapability, VideoStreamingCapability?) -> Void
+  ) {
+    changeVideo { session, configuration, now in
+      var update = VideoStreamingCapability()
+      change(&update, configuration.videoCapability)
+      return session.updateCapability(update, now: now)
+    }
   }
 }
 
