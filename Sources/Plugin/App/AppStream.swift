@@ -64,11 +64,8 @@ protocol AppStream: AnyObject, Sendable {
   func withoutAccess<Result>(_ body: () -> Result) -> Result
 }
 
-/// State that the threads of a stream share: which state was notified last, whether it is over, and whether its pad
-/// flushes.
+/// State that the threads of a stream share: whether it is over, and whether its pad flushes.
 final class StreamProgress: Sendable {
-  /// The value of `stream-state` that was notified last.
-  fileprivate let notifiedState = Mutex(StreamState.stopped)
   fileprivate let isOver = Atomic(false)
   private let isFlushing = Atomic(false)
   private let endedFlushes = Atomic<UInt>(0)
@@ -112,9 +109,20 @@ extension AppStream {
   ) throws(Failure) -> Result {
     let now = time.now
     return try state.change { negotiation throws(Failure) in
-      defer { apply(negotiation.takeOutputs(at: now)) }
+      defer { carryOut(&negotiation, at: now) }
       return try body(&negotiation)
     }
+  }
+
+  /// Carries out the outputs of the negotiation, with its lock held.
+  ///
+  /// - Returns: whether the caller has to deliver notifications.
+  @discardableResult
+  func carryOut(_ negotiation: inout Negotiation, at now: Duration) -> Bool {
+    let outputs = negotiation.takeOutputs(at: now)
+    apply(outputs)
+    let isNewState = notifications.add(negotiation.streamState)
+    return isNewState || !outputs.isEmpty
   }
 
   /// The same, and then posts the notifications.
@@ -128,12 +136,15 @@ extension AppStream {
 
   /// Posts the notifications that wait. Without locks.
   func deliverNotifications() {
-    withoutAccess {
-      notifications.deliver { notification in
-        post(notification)
-        notifyStreamState()
-      }
-      notifyStreamState()
+    withoutAccess { notifications.deliver(deliver) }
+  }
+
+  private func deliver(_ item: NotificationQueue<Notification>.Item) {
+    switch item {
+    case .notification(let notification): post(notification)
+    case .state(let state):
+      sink.notify(.streamState)
+      streamStateChanged(to: state)
     }
   }
 
@@ -150,17 +161,6 @@ extension AppStream {
     }
   }
 
-  private func notifyStreamState() {
-    let present = streamState
-    let isNew = progress.notifiedState.withLock { state in
-      defer { state = present }
-      return state != present
-    }
-    guard isNew, !hasEnded else { return }
-    sink.notify(.streamState)
-    streamStateChanged(to: present)
-  }
-
   /// Posts a warning; the stream goes on.
   func warn(_ error: ElementError) {
     if !hasEnded { withoutAccess { sink.warn(error) } }
@@ -168,7 +168,12 @@ extension AppStream {
 
   /// Posts an error, and makes every following buffer fail.
   func fail(_ error: ElementError) {
-    withoutAccess { app.fail(error, sink) }
+    withoutAccess { _ = app.fail(error, sink, of: self) }
+  }
+
+  /// The same for an error that the head unit has caused; see ``AppClient/failConnection(_:_:of:)``.
+  func failConnection(_ error: ElementError) {
+    withoutAccess { app.failConnection(error, sink, of: self) }
   }
 
   /// Players pause below 100 %, and continue at 100 % unless the user has paused meanwhile. REQUEST_STATE, which few
@@ -224,12 +229,11 @@ extension AppStream {
     willEndService()
     let deadline = time.now + stopTimeout
     if !connection.isOnObserverThread { _ = state.wait(until: deadline) { $0.hasGrant ? nil : true } }
-    deliverNotifications()
+    let isStopKnown = withoutAccess { notifications.end(deliver) }
     progress.isOver.store(true, ordering: .releasing)
-    notifications.end()
     app.detach(self)
     discardRest()
-    if progress.notifiedState.withLock({ $0 }) != .stopped { sink.notify(.streamState) }
+    if !isStopKnown { sink.notify(.streamState) }
   }
 
   /// Waits until the queue is empty.
@@ -307,7 +311,7 @@ extension AppStream {
     waitForHeadUnit(until: deadline) { negotiation in
       let now = time.now
       let decision = negotiation.decidePreroll(isLive: isLive)
-      apply(negotiation.takeOutputs(at: now))
+      carryOut(&negotiation, at: now)
       // GstBaseSink follows `unlock` by `unlock_stop` before this thread has seen the first. After a step or a pause
       // the buffer at hand still has to be played, after a flush or the end of the pad not.
       if progress.isFlushPending || cgst_pad_is_flushing(sink.pad) != 0 { return .interrupted }

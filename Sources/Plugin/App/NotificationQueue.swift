@@ -1,48 +1,58 @@
+import SDLApp
 import SDLLink
 
-/// A stream's notifications that wait to be posted: each change once and in order, whichever threads add them. One
-/// thread at a time delivers, also the notifications that other threads add meanwhile.
+/// A stream's notifications that wait to be posted, and changes of its state: each once and in order, whichever threads
+/// add them. One thread at a time delivers, also what other threads add meanwhile.
 final class NotificationQueue<Notification: Sendable>: Sendable {
+  enum Item: Sendable {
+    case notification(Notification)
+    case state(StreamState)
+  }
+
   private struct State: Sendable {
-    var waiting: [Notification] = []
-    var isDelivering = false
-    /// The stream has ended: nothing more is posted about it.
-    var isOver = false
+    var items = DeliveryQueue<Item>()
+    /// The state that was added last.
+    var streamState = StreamState.stopped
   }
 
   private let state = Monitor(State())
 
   /// Adds a notification, with the lock of its cause held, so that the order is right.
   func add(_ notification: Notification) {
-    state.withLock { if !$0.isOver { $0.waiting.append(notification) } }
+    state.withLock { $0.items.append([.notification(notification)]) }
   }
 
-  /// Calls `body` with waiting notifications, unless another thread does. Call without locks.
-  func deliver(_ body: (Notification) -> Void) {
-    let isMine = state.withLock { state in
-      guard !state.isDelivering, !state.waiting.isEmpty else { return false }
-      state.isDelivering = true
+  /// Adds the state of the stream if it is another than before, with its lock held; returns whether it is.
+  func add(_ streamState: StreamState) -> Bool {
+    state.withLock { state in
+      guard streamState != state.streamState else { return false }
+      state.streamState = streamState
+      state.items.append([.state(streamState)])
       return true
     }
-    guard isMine else { return }
-    while let notification = next() { body(notification) }
   }
 
-  private func next() -> Notification? {
-    state.withLock { state in
-      guard !state.waiting.isEmpty else {
-        state.isDelivering = false
-        return nil
-      }
-      return state.waiting.removeFirst()
-    }
+  /// Calls `body` with what waits, unless another thread does. Call without locks.
+  func deliver(_ body: (Item) -> Void) {
+    if state.withLock({ $0.items.claim() }) { deliverRest(body) }
   }
 
-  /// Nothing more is delivered.
-  func end() {
-    state.withLock { state in
-      state.isOver = true
-      state.waiting = []
+  private func deliverRest(_ body: (Item) -> Void) {
+    while let item = state.withLock({ $0.items.next() }) { body(item) }
+    state.broadcast()
+  }
+
+  /// Delivers the rest, once no other thread delivers, for which it waits ``DeliveryQueue/closeTimeout`` at most; then
+  /// nothing more is delivered.
+  ///
+  /// - Returns: whether the last state that was delivered is that of a stopped stream.
+  func end(_ body: (Item) -> Void) -> Bool {
+    let deadline = MonotonicClock.now + DeliveryQueue<Item>.closeTimeout
+    let isMine = state.wait(until: deadline) { $0.items.takeOver() } ?? false
+    if isMine { deliverRest(body) }
+    return state.withLock { state in
+      state.items.close()
+      return isMine && state.streamState == .stopped
     }
   }
 }

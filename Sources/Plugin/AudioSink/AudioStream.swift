@@ -75,7 +75,7 @@ final class AudioStream: AppStream {
     let now = time.now
     let decision = negotiation.decide(isLive: isLive, isSilence: isSilence, now: now)
     if case .send = decision, !negotiation.hasUrgentOutputs { return decision }
-    apply(negotiation.takeOutputs(at: now))
+    carryOut(&negotiation, at: now)
     return decision
   }
 }
@@ -189,7 +189,7 @@ extension AudioStream {
         try negotiation.startFailed(failure, retryAfter: retryAfter, hasVideo: hasVideo)
       }
     } catch {
-      withoutAccess { app.failConnection(ElementError(error), sink) }
+      failConnection(ElementError(error))
     }
   }
 

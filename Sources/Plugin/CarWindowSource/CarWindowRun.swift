@@ -60,8 +60,10 @@ final class CarWindowRun: Sendable {
   private var window: CarWindow? { state.withLock { $0.window } }
 
   func setFlushing(_ isFlushing: Bool) {
-    state.withLock { $0.isFlushing = isFlushing }
-    window?.setInterrupted(isFlushing)
+    state.withLock { state in
+      state.isFlushing = isFlushing
+      state.window?.setInterrupted(isFlushing)
+    }
   }
 
   /// Ends the program, and waits for that.
@@ -84,11 +86,10 @@ final class CarWindowRun: Sendable {
 
   /// Downstream reports whether the driver sees the picture.
   func setShown(_ isShown: Bool, _ source: CarWindowSource) {
-    let window = state.withLock { state in
+    state.withLock { state in
       state.isShown = isShown
-      return state.window
+      state.window?.setHidden(!isShown)
     }
-    window?.setHidden(!isShown)
     runDueProgram(source)
   }
 

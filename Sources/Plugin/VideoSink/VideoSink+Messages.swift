@@ -89,3 +89,15 @@ extension VideoSink {
     postElementMessage(message)
   }
 }
+
+extension VideoSink {
+  /// Pushes a navigation event on the pad directly, because the base class's functions are for the application's
+  /// events. One that no element handles is posted for the application, unless `isOver` says that the stream has ended
+  /// meanwhile. Without locks.
+  func pushNavigation(_ event: UnsafeMutablePointer<GstEvent>?, at time: Duration, unless isOver: () -> Bool) {
+    guard let event = Event(owning: event) else { return }
+    event.pointer.pointee.timestamp = GstClockTime(clamping: time.nanoseconds)
+    guard !event.shared().push(on: pad), !isOver() else { return }
+    post(gst_navigation_message_new_event(gstElement.cast(), event.pointer))
+  }
+}

@@ -206,39 +206,38 @@ extension FrameRenderer {
     if path.isAhead, let permission = stream.state.withLock({ $0.isInterrupted ? nil : $0.permission }) {
       return .send(permission)
     }
-    var decision = stream.state.withLock { decide(&$0, isLive: isLive, stream) }
+    // The thread that adds notifications delivers them: another one, with a frame, may be unable to do what an
+    // application asks for in answer.
+    var mustDeliver = false
+    defer { if mustDeliver { stream.deliverNotifications() } }
+    var decision = stream.state.withLock { decide(&$0, isLive: isLive, stream, &mustDeliver) }
     if decision == .wait {
       let began = stream.time.now
       stream.sink.log(GST_LEVEL_INFO, "waiting until the head unit shows the app")
       let next = stream.frames.whileGivenBack {
         stream.waitForHeadUnit(until: nil) { negotiation in
-          let decision = self.decide(&negotiation, isLive: isLive, stream)
+          let decision = self.decide(&negotiation, isLive: isLive, stream, &mustDeliver)
           return decision == .wait ? nil : decision
         }
       }
-      guard let next else {
-        stream.deliverNotifications()
-        return nil
-      }
+      guard let next else { return nil }
       decision = next
       // The time stamps of a live source continue by themselves. An application that follows the request to pause stops
       // running time at once, and the short time until then is made up for.
       let waited = stream.time.now - began
       if !isLive, decision != .interrupted || waited > Self.promptPause { path.extendDelay(by: waited) }
     }
-    if case .send = decision { return decision }
-    stream.deliverNotifications()
     return decision
   }
 
   /// While frames may be sent, which is the usual case, there are no outputs to carry out.
   private func decide(
-    _ negotiation: inout VideoNegotiation, isLive: Bool, _ stream: VideoStream
+    _ negotiation: inout VideoNegotiation, isLive: Bool, _ stream: VideoStream, _ mustDeliver: inout Bool
   ) -> VideoNegotiation.FrameDecision {
     let now = stream.time.now
     let decision = negotiation.decide(isLive: isLive, now: now)
     if case .send = decision { return decision }
-    stream.apply(negotiation.takeOutputs(at: now))
+    mustDeliver = stream.carryOut(&negotiation, at: now) || mustDeliver
     return decision
   }
 }

@@ -14,8 +14,6 @@ final class KeyForwarder: Sendable {
     /// The keys that are down, by the names that they went down with.
     var held: [ButtonName: String] = [:]
     var queue = DeliveryQueue<Step>()
-    /// No key goes down any more.
-    var isEnding = false
   }
 
   private let sink: VideoSink
@@ -36,7 +34,7 @@ final class KeyForwarder: Sendable {
   /// Keys go down and up. On the connection thread.
   func receive(_ actions: [KeyAction]) {
     let isMine = state.withLock { state in
-      guard !state.isEnding else { return false }
+      guard !state.queue.isSealed else { return false }
       return state.queue.add(actions.compactMap { step(for: $0, &state.held) })
     }
     guard isMine else { return }
@@ -59,14 +57,11 @@ final class KeyForwarder: Sendable {
   /// an event that another thread is delivering.
   func finish() {
     state.withLock { state in
-      state.isEnding = true
-      _ = state.queue.add(state.held.values.sorted().map { Step(name: $0, isPress: false) })
+      state.queue.seal(with: state.held.values.sorted().map { Step(name: $0, isPress: false) })
       state.held = [:]
     }
     let deadline = MonotonicClock.now + DeliveryQueue<Step>.closeTimeout
-    let isQuiet = state.wait(until: deadline) { $0.queue.isQuiet ? true : nil }
-    // Also in a handler of a key event, on the thread that delivers.
-    if isQuiet == true { deliverAll() }
+    if state.wait(until: deadline, for: { $0.queue.takeOver() }) == true { deliverAll() }
     state.withLock { $0.queue.close() }
   }
 

@@ -50,10 +50,9 @@ final class TouchForwarder: Sendable {
   /// The same, before the pad is deactivated: waits ``DeliveryQueue/closeTimeout`` at most for an event that another
   /// thread is delivering.
   func finish() {
-    interrupt()
-    let isQuiet = queue.wait(until: MonotonicClock.now + TouchDeliveryQueue.closeTimeout) { $0.isQuiet ? true : nil }
-    // Also in a handler of an event, which stops the element on the thread that delivers.
-    if isQuiet == true { deliverAll() }
+    queue.withLock { $0.seal(now: time.now) }
+    let deadline = MonotonicClock.now + TouchDeliveryQueue.closeTimeout
+    if queue.wait(until: deadline, for: { $0.takeOver() }) == true { deliverAll() }
     queue.withLock { $0.close() }
   }
 
@@ -194,11 +193,18 @@ struct TouchDeliveryQueue: Sendable {
   }
 
   var isClosed: Bool { outgoing.isClosed }
-  var isQuiet: Bool { outgoing.isQuiet }
+
+  /// See ``DeliveryQueue/takeOver()``.
+  mutating func takeOver() -> Bool? { outgoing.takeOver() }
+
+  /// Ends the touches under way, as the last event.
+  mutating func seal(now: Duration) {
+    outgoing.seal(with: interrupt(now: now))
+  }
 
   /// Adds events; true when the caller has to deliver, with ``next()``.
   mutating func add(_ outputs: [TouchInput.Output]) -> Bool {
-    guard !isClosed else { return false }
+    guard !outgoing.isSealed else { return false }
     for case .touch(let action) in outputs { note(action) }
     let isMine = outgoing.add(outputs)
     if outgoing.count > Self.capacity {

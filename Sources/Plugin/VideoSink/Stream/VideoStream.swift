@@ -122,9 +122,9 @@ final class VideoStream: AppStream {
     fail(ElementError(problem))
   }
 
-  /// The same for an error that the head unit has caused; see ``AppClient/failConnection(_:_:)``.
+  /// The same for an error that the head unit has caused.
   func failConnection(_ problem: VideoProblem) {
-    withoutAccess { app.failConnection(ElementError(problem), sink) }
+    failConnection(ElementError(problem))
   }
 }
 
