@@ -105,14 +105,15 @@ extension HeadUnitVideoStream {
     let now = MonotonicClock.now
     switch event {
     case .videoData(let bytes):
-      if state.withLock({ $0.video.append(bytes, from: id, now: now) }) { state.broadcast() }
+      // The time is that of the lock: with an earlier one, what is appended could be overdue at once.
+      if state.withLock({ $0.video.append(bytes, from: id, now: MonotonicClock.now) }) { state.broadcast() }
     case .videoTimestamp(let timestamp): state.withLock { $0.video.setTimestamp(timestamp, from: id) }
     case .videoStarted(let parameters, _): begin(parameters, by: id, apps, reporter)
     case .videoStopped(let reason): end(reason, of: id, apps, reporter)
     // SDL Core has closed its output, and opens another with the next video.
-    case .videoMissed, .videoDataStopped: state.withLock { $0.video.noteGap(from: id, now: now) }
+    case .videoMissed, .videoDataStopped: state.change { $0.video.noteGap(from: id, now: now) }
     // Video that the app sends without permission is left out.
-    case .hmiStatusSent(let status): if !status.allowsVideo { state.withLock { $0.video.noteGap(from: id, now: now) } }
+    case .hmiStatusSent(let status): if !status.allowsVideo { state.change { $0.video.noteGap(from: id, now: now) } }
     case .touchSent: state.withLock { $0.sentTouches &+= 1 }
     case .driverInput(.button): state.withLock { $0.sentButtons &+= 1 }
     case .buttonsSubscribed: state.withLock { noteInput(&$0, apps) }
@@ -239,8 +240,11 @@ extension HeadUnitVideoStream {
       return state.video.flushDeadline == deadline ? nil : .again
     }
     if let next { return next }
+    // Only what is overdue now: since the wait, the waiting unit may have ended, and part of the next one come.
     let now = MonotonicClock.now
-    if let deadline, now >= deadline { state.withLock { $0.video.flushPending(now: now) } }
+    state.withLock { state in
+      if let deadline = state.video.flushDeadline, now >= deadline { state.video.flushPending(now: now) }
+    }
     return .again
   }
 
