@@ -130,6 +130,14 @@ import Testing
     #expect((4 * 960...7 * 1100).contains(stream.silentSamples), "\(stream.silentSamples)")
   }
 
+  /// The streaming thread stands still between its look at the clocks and the sound: that begins when it came.
+  @Test(arguments: SilenceFilling.allCases) func soundAfterTheLookAtTheClocks(filling: SilenceFilling) {
+    var stream = Stream(filling)
+    _ = stream.schedule.audio.append([1, 2], from: 1, now: stream.now + .seconds(1))
+    stream.run()
+    #expect(stream.soundTimes == [stream.runningTime + 1_000_000_000])
+  }
+
   /// A standstill of the machine: all silence that is due comes at once.
   @Test func standstill() {
     var stream = Stream(.samples)

@@ -105,11 +105,11 @@ extension HeadUnitSoundStream {
     let format = state.withLock { $0.schedule.audio.format }
     guard setCaps(format, of: element) else { return GST_FLOW_NOT_NEGOTIATED }
     while true {
-      let time = UInt64(gst_element_get_current_running_time(element.gstElement))
-      let now = MonotonicClock.now
+      let present = PresentTime(of: element.gstElement)
       let (step, gaps) = state.withLock { state -> (SoundSchedule.Step, SoundGaps.Report?) in
         if state.isInterrupted { return (.flushing, nil) }
-        let step = state.schedule.step(now: now, runningTime: time == .max ? 0 : time, isAtEnd: state.isAtEnd)
+        let step = state.schedule.step(
+          now: present.now, runningTime: present.runningTime, isAtEnd: state.isAtEnd)
         return (step, state.schedule.takeGapReport())
       }
       if let gaps { element.postSoundGaps(gaps) }

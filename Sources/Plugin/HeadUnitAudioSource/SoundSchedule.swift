@@ -67,7 +67,9 @@ struct SoundSchedule: Sendable {
     if owedSilence > 0 { return silence(atMost: owedSilence) }
     guard let first = audio.first else { return isAtEnd ? .end : stepWithoutSound(runningTime) }
     let age = UInt64(clamping: (now - first.arrival).nanoseconds)
-    let arrival = runningTime > age ? runningTime - age : 0
+    // Sound may have come after `now`, while the streaming thread stood still.
+    let lead = UInt64(clamping: (first.arrival - now).nanoseconds)
+    let arrival = (runningTime - min(age, runningTime)).addingClamped(lead)
     // Sound after a pause is placed at its arrival, like the start of an utterance.
     let isStart = hasPaused.take() || first.isStart
     if let beginning = timeline.beginning(of: arrival, isStart: isStart), timeline.missing(before: beginning) > 0 {

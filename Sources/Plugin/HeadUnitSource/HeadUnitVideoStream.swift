@@ -220,10 +220,9 @@ extension HeadUnitVideoStream {
       case .end: return GST_FLOW_EOS
       case .unit(let unit):
         // Before new caps, which may take so long that the pipeline pauses meanwhile.
-        let runningTime = UInt64(gst_element_get_current_running_time(element.gstElement))
-        let now = MonotonicClock.now
+        let present = PresentTime(of: element.gstElement)
         guard updateCaps(for: unit, of: element) else { return GST_FLOW_NOT_NEGOTIATED }
-        guard let made = makeBuffer(unit, now: now, runningTime: runningTime) else { return GST_FLOW_ERROR }
+        guard let made = makeBuffer(unit, at: present) else { return GST_FLOW_ERROR }
         buffer = made.take()
         return GST_FLOW_OK
       }
@@ -299,11 +298,11 @@ extension HeadUnitVideoStream {
     return String(freeing: text)
   }
 
-  private func makeBuffer(_ unit: QueuedAccessUnit, now: Duration, runningTime: UInt64) -> Buffer? {
+  private func makeBuffer(_ unit: QueuedAccessUnit, at present: PresentTime) -> Buffer? {
     guard let buffer = AccessUnitBytes.makeBuffer(unit.bytes) else { return nil }
     let (decoding, presentation) = output.withLock { output in
       let decoding = output.time.decodingTime(
-        of: unit, now: now, runningTime: runningTime == .max ? 0 : runningTime, frameDuration: output.frameDuration)
+        of: unit, now: present.now, runningTime: present.runningTime, frameDuration: output.frameDuration)
       if unit.isStart { output.presentation.beginStream() }
       let place = unit.bytes.withUnsafeBytes { output.order.observe($0) }
       let presentation = output.presentation.time(
