@@ -24,7 +24,8 @@ PIPELINE = ("appsrc name=source format=time ! videoconvertscale"
 class App:
     def __init__(self, pictures, uri):
         self.picture, self.pictures = 0, pictures
-        self.size = None
+        # Set by the thread that brings events, cleared by the one that draws.
+        self.is_size_outdated = True
         self.pipeline = Gst.parse_launch(PIPELINE)
         self.sink = self.pipeline.get_by_name("sink")
         self.sink.set_property("uri", uri)
@@ -35,7 +36,7 @@ class App:
     def on_event(self, _pad, info):
         """RECONFIGURE says that the sink wants other caps: the head unit has resized the app."""
         if info.get_event().type == Gst.EventType.RECONFIGURE:
-            self.size = None
+            self.is_size_outdated = True
         return Gst.PadProbeReturn.OK
 
     def wanted_size(self):
@@ -48,7 +49,9 @@ class App:
         if self.picture == self.pictures:
             source.emit("end-of-stream")
             return
-        if not self.size:
+        if self.is_size_outdated:
+            # Before the question, so that a resize after the answer is not lost.
+            self.is_size_outdated = False
             self.size = self.wanted_size()
             print(f"drawing {self.size[0]}x{self.size[1]}", flush=True)
             source.set_property("caps", Gst.Caps.from_string(f"{FORMAT},width={self.size[0]},height={self.size[1]}"))
