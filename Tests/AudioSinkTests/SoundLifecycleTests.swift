@@ -171,9 +171,16 @@ import Testing
     let heard = try harness.finish()
     // In the pause the car plays what it has; silence stands for that time, so that the rest is in time.
     let silence = 2 * (try harness.statistics["silence-samples-sent"])
-    #expect(silence <= 2 * 12_800 && heard.count == sound.count + silence)
-    let paused = zip(heard, sound).enumerated().first { $1.0 != $1.1 }.map { $0.offset & ~1 } ?? sound.count
-    #expect(Array(heard[..<paused]) + heard[(paused + silence)...] == sound)
+    // A busy machine is late for some, which is left out.
+    let late = 2 * (try harness.statistics["samples-dropped-late"])
+    try #require(silence <= 2 * 12_800 && heard.count == sound.count + silence - late, "\(late) bytes late")
+    if late == 0 {
+      let paused = zip(heard, sound).enumerated().first { $1.0 != $1.1 }.map { $0.offset & ~1 } ?? sound.count
+      #expect(Array(heard[..<paused]) + heard[(paused + silence)...] == sound)
+    } else {
+      let end = (sound.count - late) / 4
+      #expect(heard.suffix(end) == sound.suffix(end), "\(late) bytes late")
+    }
     #expect(harness.streamMessages.prefix(3) == ["started first-start", "suspended paused", "started resumed"])
   }
 }

@@ -59,12 +59,13 @@ import Testing
     #expect(times[1] >= .milliseconds(1980) && times[1] < .milliseconds(1980) + tolerance, "\(times)")
   }
 
-  /// On a busy machine samples are late at the start, before there is a lead; what was left out there, at once or in
-  /// several steps with a ramp after each, is missing.
+  /// On a busy machine samples are late, mostly at the start, before there is a lead; what was left out, at once or in
+  /// several steps with a ramp after each, is missing between the beginning and the end.
   private func isComplete(_ heard: [UInt8], of sound: [UInt8], but late: Int) -> Bool {
-    late == 0
-      ? heard == sound
-      : heard.count == sound.count - late && heard.suffix(sound.count / 2) == sound.suffix(sound.count / 2)
+    guard late > 0 else { return heard == sound }
+    let beginning = zip(heard, sound).prefix { $0 == $1 }.count
+    let end = zip(heard.reversed(), sound.reversed()).prefix { $0 == $1 }.count
+    return heard.count == sound.count - late && beginning + end >= heard.count / 2
   }
 
   /// The least.
@@ -84,10 +85,13 @@ import Testing
     harness.push(sound, bufferSize: 40_000)
     try harness.pipeline.sink.set("sync", "true")
     try harness.pipeline.play()
-    #expect(try harness.finish() == sound)
+    let heard = try harness.finish()
+    let late = try harness.statistics["samples-dropped-late"]
+    #expect(isComplete(heard, of: sound, but: 2 * late), "\(late) samples late")
     let arrivals = harness.headUnit.record.audioArrivals
-    #expect(
-      arrivals.count == 25 && (arrivals.last?.time ?? .zero) - (arrivals.first?.time ?? .zero) > .milliseconds(1300))
+    #expect(late > 0 || arrivals.count == 25)
+    let began = Duration.nanoseconds(Int64(gst_element_get_base_time(harness.pipeline.element.pointer)))
+    #expect((arrivals.last?.time ?? .zero) - began > .milliseconds(1300))
   }
 
   @Test func tenMegabytes() throws {
