@@ -11,7 +11,7 @@ import Testing
     let screen = try SoundPipeline()
     let app = try RawApp.speaking(port: screen.port)
     let pieces = soundPieces(50)
-    for piece in pieces { app.audio(piece) }
+    app.audio(messages: pieces)
     let samples = try screen.pull(soundByteCount: 50 * 640)
     #expect(samples.sound == pieces.flatMap(\.self))
     #expect(samples.areContiguous)

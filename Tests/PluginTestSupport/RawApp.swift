@@ -134,6 +134,11 @@ final class RawApp {
     send(bytes, .audio)
   }
 
+  /// Messages of the audio service, all at once: a pause in between, as on a busy machine, would be a gap.
+  func audio(messages: [[UInt8]]) {
+    send(messages.flatMap { frames(of: $0, .audio) })
+  }
+
   /// A message of the video service.
   func video(_ bytes: [UInt8], maximumPayload: Int = 100_000) {
     send(bytes, .video, maximumPayload: maximumPayload)
