@@ -79,16 +79,20 @@ import Testing
     let screen = try screen()
     let app = try RawApp.streaming(port: screen.port, .rtp320x240)
     var packetizer = RTPPacketizer(sequenceNumber: 7, timestamp: .max - 9000, synchronizationSource: 1, packetSize: 500)
-    for (index, unit) in units.enumerated() {
-      app.video(Self.packets(of: unit.bytes, at: .milliseconds(40 * index), &packetizer))
+    let messages = units.enumerated().map { index, unit in
+      Self.packets(of: unit.bytes, at: .milliseconds(40 * index), &packetizer)
     }
+    let began = MonotonicClock.now
+    app.video(messages: messages)
     let samples = try screen.pull(units.count)
+    // On a busy machine they do not come at once.
+    let longest = UInt64((MonotonicClock.now - began).nanoseconds)
     let written = samples.map { try? nalTypes($0.bytes) }
     #expect(written == units.map { try? nalTypes($0.bytes) })
     // They came at once, but are 40 ms apart, up to the lag that is allowed.
     let steps = zip(samples, samples.dropFirst()).map { $1.time - $0.time }
-    #expect(samples.last.map { $0.time - samples[0].time } ?? 0 < 12 * 40_000_000)
-    #expect(steps.allSatisfy { $0 <= 41_000_000 }, "\(steps)")
+    #expect(samples.last.map { $0.time - samples[0].time } ?? 0 < 12 * 40_000_000 + longest)
+    #expect(steps.allSatisfy { $0 <= 41_000_000 + longest }, "\(steps)")
     #expect(screen.apps.contains("RTP"))
     #expect(screen.statistics["violations"] == 0, "\(screen.source["violations"] ?? "")")
   }
@@ -129,7 +133,7 @@ import Testing
     #expect(screen.statistics["frames-dropped-queue-full"] > 100)
     #expect(screen.statistics["frames-queued"] <= (8 << 20) / 50_000)
     var received: [HeadUnitPipeline.Sample] = []
-    while let sample = screen.pull(within: .milliseconds(500)) { received.append(sample) }
+    while received.last?.bytes != units.last?.bytes, let sample = screen.pull() { received.append(sample) }
     #expect(received.last?.bytes == units.last?.bytes)
     #expect(screen.statistics.areFramesBalanced && screen.statistics["frames-out"] == received.count)
     // Each discontinuity is a key frame, and nothing else is missing.
