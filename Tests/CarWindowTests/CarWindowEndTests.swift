@@ -95,7 +95,7 @@ import Testing
       "command=\"sh -c 'trap : TERM; xclock -bg white -fg white -hd white; while :; do sleep 1; done'\"")
     try screen.waitForCanvas(.white)
     let processes = try Processes(screen.source)
-    screen.pipeline.stop()
+    screen.pipeline.stop(within: .seconds(15))
     #expect(Self.isClean(processes), "\(processes.traces) \(Self.cookies)")
   }
 

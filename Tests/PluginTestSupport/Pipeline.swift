@@ -73,8 +73,8 @@ final class Pipeline {
   static let stopLimit = Duration.seconds(5)
 
   /// Goes to NULL, in time.
-  func stop(sourceLocation: SourceLocation = #_sourceLocation) {
-    expectReturn("the pipeline does not stop", sourceLocation: sourceLocation) {
+  func stop(within limit: Duration = stopLimit, sourceLocation: SourceLocation = #_sourceLocation) {
+    expectReturn("the pipeline does not stop", within: limit, sourceLocation: sourceLocation) {
       gst_element_set_state($0, GST_STATE_NULL)
     }
   }
@@ -88,7 +88,7 @@ final class Pipeline {
   /// Does something with the pipeline that must return in time. A deadlock fails the test instead of stopping all of
   /// them.
   func expectReturn(
-    _ failure: String, sourceLocation: SourceLocation = #_sourceLocation,
+    _ failure: String, within limit: Duration = stopLimit, sourceLocation: SourceLocation = #_sourceLocation,
     _ body: @escaping @Sendable (UnsafeMutablePointer<GstElement>) -> Void
   ) {
     let isDone = Monitor(false)
@@ -108,7 +108,7 @@ final class Pipeline {
       Issue.record("\(failure)", sourceLocation: sourceLocation)
       return
     }
-    #expect(MonotonicClock.now - began < Self.stopLimit, sourceLocation: sourceLocation)
+    #expect(MonotonicClock.now - began < limit, sourceLocation: sourceLocation)
   }
 
   /// The next message, or nil when none comes within `timeout`.
