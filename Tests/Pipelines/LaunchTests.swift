@@ -118,14 +118,15 @@ import Testing
   /// The head unit and the app start in either order.
   @Test(arguments: [true, false])
   func headUnitElement(appIsFirst: Bool) throws {
-    let port = Int.random(in: 20_000..<30_000)
+    // Above those that the gallery's scripts take.
+    let port = Int.random(in: 30_000..<32_000)
     let app = [
-      "gst-launch-1.0", "-m", "videotestsrc", "num-buffers=100", "is-live=true", "!", "sdlvideosink",
+      "gst-launch-1.0", "-m", "videotestsrc", "num-buffers=100", "is-live=true", "!", "sdlvideosink", "max-lateness=-1",
       "uri=sdl://127.0.0.1:\(port)",
     ]
     let screen = [
       "gst-launch-1.0", "-m", "sdlheadunitsrc", "port=\(port)", "eos-on-disconnect=true", "!", "decodebin", "!",
-      "videoconvert", "!", "fakevideosink",
+      "videoconvert", "!", "fakevideosink", "sync=false",
     ]
     let first = try Program(appIsFirst ? app : screen, in: folder)
     try first.waitForOutput { $0.contains(appIsFirst ? "Connecting to" : "Listening for") ? true : nil }
@@ -154,8 +155,10 @@ import Testing
     let headUnit = try HeadUnitProgram(in: folder)
     func start() throws -> Program {
       let program = try Program(
-        ["gst-launch-1.0", "-m", "videotestsrc", "is-live=true", "!", "sdlvideosink", "uri=\(headUnit.uri)"], in: folder
-      )
+        [
+          "gst-launch-1.0", "-m", "videotestsrc", "is-live=true", "!", "sdlvideosink", "max-lateness=-1",
+          "uri=\(headUnit.uri)",
+        ], in: folder)
       try program.waitForOutput { $0.contains("sdl-connected") ? true : nil }
       return program
     }
