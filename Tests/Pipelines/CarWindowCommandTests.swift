@@ -41,7 +41,7 @@ import Testing
   @Test func recording() throws {
     let (file, tone, pcm) = (folder.path("record.mkv"), folder.path("tone.wav"), folder.path("record.raw"))
     _ = try folder.launch(
-      "--quiet audiotestsrc num-buffers=60 ! audio/x-raw,rate=48000 ! wavenc ! filesink location=\(tone)")
+      "--quiet audiotestsrc num-buffers=120 ! audio/x-raw,rate=48000 ! wavenc ! filesink location=\(tone)")
     let video = folder.path("record.h264")
     let headUnit = try HeadUnitProgram(in: folder, "--app-exits", "--commands", "--record", video)
     let process = try Program(
@@ -68,7 +68,7 @@ import Testing
       "--quiet filesrc location=\(file) ! matroskademux ! opusparse ! opusdec ! audioconvert ! "
         + "audio/x-raw,format=S8,channels=1 ! filesink location=\(pcm)")
     let loud = try Data(contentsOf: URL(filePath: pcm)).count { abs(Int(Int8(bitPattern: $0))) > 16 }
-    // Of 1.28 s of tone at 48 kHz.
+    // Of 2.56 s of tone at 48 kHz.
     #expect(loud > 40_000, "\(loud) samples")
     #expect(headUnit.waitForEnd().status == 0)
   }

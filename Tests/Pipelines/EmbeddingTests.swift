@@ -31,7 +31,7 @@ import Testing
     let headUnit = try HeadUnitProgram(in: folder, "--app-exits", "--commands", "--record", record)
     let program = try Program(
       ["sh", "-c", "cd \"$1\" && shift && mkdir -p build && \(try command(of: name)) \"$@\"", "sh"]
-        + [Installation.package.path, "90", headUnit.uri],
+        + [Installation.package.path, "180", headUnit.uri],
       in: folder, testTimeout: 300)
     try program.waitForOutput { $0.contains("sdl-stream-started 800 480\n") ? true : nil }
     // The scaler converts touches as soon as it makes pictures of the head unit's size.
@@ -50,8 +50,8 @@ import Testing
 
     let pictures = try Pictures(
       from: "filesrc location=\(record) ! h264parse ! avdec_h264", width: 800, height: 480, in: folder)
-    // A third of 90 was drawn in the background; a busy machine drops some more.
-    #expect((20...65).contains(pictures.count), "\(pictures.count)")
+    // A third of 180 was drawn in the background; a busy machine drops some more.
+    #expect((40...125).contains(pictures.count), "\(pictures.count)")
     #expect(pictures.whitePixels(of: 0) == 0)
     #expect(pictures.brightness(of: pictures.count - 1, x: 100, y: 200) > 230)
     #expect((1400...1800).contains(pictures.whitePixels(of: pictures.count - 1)), "40×40 pixels")

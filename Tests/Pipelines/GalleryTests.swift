@@ -16,22 +16,22 @@ import Testing
       environment: environment)
   }
 
-  /// 640×360 in 480×320: black above and below; and two seconds of sound, by the same app.
+  /// 640×360 in 480×320: black above and below; and four seconds of sound, by the same app.
   @Test func film() throws {
     let headUnit = try HeadUnitProgram(
       in: folder, "--preset", "core", "--app-exits", "--record", folder.path("record.h264"), "--record-audio",
       folder.path("sound.wav"))
-    let result = try example("film.sh", environment: ["SDL_URI": headUnit.uri, "NUM_BUFFERS": "50"]).wait()
+    let result = try example("film.sh", environment: ["SDL_URI": headUnit.uri, "NUM_BUFFERS": "100"]).wait()
     #expect(result.status == 0, "\(result)")
     #expect(result.output.contains(/sdl-stream-started.*width=\(int\)480, height=\(int\)320/), "\(result)")
     #expect(headUnit.waitForEnd().status == 0)
     let pictures = try recorded(width: 480, height: 320)
-    // Two seconds of the film, at the head unit's 15 frames per second; fewer on a busy machine.
-    #expect((12...40).contains(pictures.count), "\(pictures.count)")
+    // Four seconds of the film, at the head unit's 15 frames per second; fewer on a busy machine.
+    #expect((12...70).contains(pictures.count), "\(pictures.count)")
     #expect(pictures.brightness(of: 10, x: 10, y: 10) < 30 && pictures.brightness(of: 10, x: 10, y: 310) < 30)
     #expect(pictures.whitePixels(of: 10) > 1000)
     // A machine that stands still for longer than the lead loses some.
-    #expect(try soundSeconds() > 1 && soundSeconds() < 2.5)
+    #expect(try soundSeconds() > 1 && soundSeconds() < 4.5)
   }
 
   /// Of 16 kHz, 16 bit, after the header of the WAV file.
@@ -54,7 +54,7 @@ import Testing
   @Test func microphone() throws {
     let headUnit = try HeadUnitProgram(in: folder, "--app-exits", "--record-audio", folder.path("sound.wav"))
     let environment = [
-      "SDL_URI": headUnit.uri, "NUM_BUFFERS": "100", "AUDIO_SOURCE": "audiotestsrc is-live=true samplesperbuffer=441",
+      "SDL_URI": headUnit.uri, "NUM_BUFFERS": "500", "AUDIO_SOURCE": "audiotestsrc is-live=true samplesperbuffer=441",
     ]
     let result = try example("microphone.sh", environment: environment).wait()
     #expect(result.status == 0 && headUnit.waitForEnd().status == 0, "\(result)")
@@ -113,11 +113,11 @@ import Testing
   /// Without a name it takes what there is.
   @Test func anyEncoder() throws {
     let headUnit = try HeadUnitProgram(in: folder, "--app-exits", "--record", folder.path("record.h264"))
-    let result = try example("encoder.py", environment: ["SDL_URI": headUnit.uri, "NUM_BUFFERS": "30"]).wait()
+    let result = try example("encoder.py", environment: ["SDL_URI": headUnit.uri, "NUM_BUFFERS": "90"]).wait()
     #expect(result.status == 0 && result.output.contains("enc: 800×480"), "\(result)")
     #expect(headUnit.waitForEnd().status == 0)
     // The first is made before the head unit has told its size; a busy machine is late for more.
-    #expect((15...30).contains(try recorded(width: 800, height: 480).count))
+    #expect((15...90).contains(try recorded(width: 800, height: 480).count))
   }
 
   /// The file is whole, whether the app ends or Ctrl-C does.
@@ -187,11 +187,15 @@ import Testing
 
   /// Two processes and two connections, of which one is cut and restored.
   @Test func secondary() throws {
-    let result = try example("secondary.sh", environment: ["NUM_BUFFERS": "180"]).wait()
+    let result = try example("secondary.sh", environment: ["NUM_BUFFERS": "300"]).wait()
     let starts = result.output.matches(
-      of: /sdl-stream-started, reason=\(string\)([a-z-]+).*transport=\(string\)([a-z]+)/)
-    #expect(
-      starts.map { "\($0.1) \($0.2)" } == ["first-start secondary", "moved primary", "moved secondary"], "\(result)")
+      of: /sdl-stream-started, reason=\(string\)([a-z-]+).*transport=\(string\)([a-z]+)/
+    )
+    .map { "\($0.1) \($0.2)" }
+    #expect(starts.suffix(2) == ["moved primary", "moved secondary"], "\(result)")
+    // The second way, if the secondary transport takes longer than a second.
+    let beginnings = [["first-start secondary"], ["first-start primary", "moved secondary"]]
+    #expect(beginnings.contains(starts.dropLast(2)), "\(result)")
     #expect(result.output.contains("sdl-stream-stopped, reason=(string)transport-lost"), "\(result)")
     #expect(result.status == 0, "\(result)")
   }
