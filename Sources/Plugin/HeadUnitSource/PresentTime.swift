@@ -9,12 +9,14 @@ struct PresentTime: Sendable {
   let runningTime: UInt64
 
   init(of element: UnsafeMutablePointer<GstElement>) {
-    var (now, runningTime): (Duration, GstClockTime)
-    // A thread that has stood still in between reads both again: what it pushes would be off by that time.
-    repeat {
+    var (now, runningTime) = (Duration.zero, GstClockTime.max)
+    // A thread that has stood still in between reads both again: what it pushes would be off by that time. Some clocks
+    // take as long each time.
+    for _ in 0..<3 {
       now = MonotonicClock.now
       runningTime = gst_element_get_current_running_time(element)
-    } while MonotonicClock.now - now > .milliseconds(2)
+      if MonotonicClock.now - now < .milliseconds(2) { break }
+    }
     self.now = now
     self.runningTime = runningTime == .max ? 0 : UInt64(runningTime)
   }
