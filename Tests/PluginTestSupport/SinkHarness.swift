@@ -15,11 +15,11 @@ final class SinkHarness {
   /// - Parameters:
   ///   - isLive: whether the source counts as live.
   ///   - caps: of the source.
-  ///   - properties: of the sink, as for gst-launch.
+  ///   - properties: of the sink, as for gst-launch. Repeats would come in between when the machine is busy.
   ///   - isTapped: whether to record what the sink sends.
   init(
     _ configuration: HeadUnitConfiguration = .small(), isLive: Bool = true, caps: String = Picture.caps(),
-    frameRate: Int = 30, properties: String = "sync=false", isTapped: Bool = false
+    frameRate: Int = 30, properties: String = "sync=false keep-alive-interval=0", isTapped: Bool = false
   ) throws {
     headUnit = try TestHeadUnit(configuration)
     tap = isTapped ? try WireTap(to: headUnit) : nil

@@ -19,7 +19,8 @@ import Testing
   ])
   func everyFrameOfAFile(_ count: Int, _ source: String) throws {
     let headUnit = try TestHeadUnit(.small(400, 240, frameRate: 60))
-    let pipeline = try Pipeline("\(source) ! sdlvideosink name=sink sync=false uri=\(headUnit.uri)")
+    let pipeline = try Pipeline(
+      "\(source) ! sdlvideosink name=sink sync=false keep-alive-interval=0 uri=\(headUnit.uri)")
     try pipeline.play()
     try pipeline.waitForEnd()
     #expect(headUnit.record.video.count == count)

@@ -26,7 +26,7 @@ import Testing
 
   @Test func stillPicture() throws {
     let standstills = Standstills()
-    let harness = try SinkHarness()
+    let harness = try SinkHarness(properties: "sync=false")
     try harness.start()
     try harness.deliver(1)
     try harness.headUnit.waitForFrames(6)

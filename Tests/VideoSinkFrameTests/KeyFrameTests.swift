@@ -39,7 +39,7 @@ import Testing
   }
 
   @Test func intervalIsKept() throws {
-    let harness = try SinkHarness(isLive: false, properties: "sync=false key-int-max=4")
+    let harness = try SinkHarness(isLive: false, properties: "sync=false keep-alive-interval=0 key-int-max=4")
     try harness.pipeline.play()
     harness.pushPictures(9)
     harness.source.end()

@@ -147,7 +147,7 @@ import Testing
     let pipeline = try Pipeline(
       """
       filesrc location=\(film.path) ! qtdemux ! tee name=tee \
-      tee. ! queue ! sdlvideosink name=sink sync=false uri=\(headUnit.uri) \
+      tee. ! queue ! sdlvideosink name=sink sync=false keep-alive-interval=0 uri=\(headUnit.uri) \
       tee. ! queue ! h264parse ! mp4mux ! filesink location=\(copy)
       """)
     try pipeline.play()

@@ -104,7 +104,7 @@ import Testing
   @Test(arguments: Film.Encoding.allCases)
   func thenItPlaysOn(_ encoding: Film.Encoding) throws {
     try FileManager.default.withTemporaryFolder { folder in
-      let player = try Player(folder, encoding)
+      let player = try Player(folder, encoding, properties: "keep-alive-interval=0")
       let pictures = try player.film.pictures()
       try player.pipeline.reach(GST_STATE_PAUSED)
       try player.receiveAll()
@@ -128,7 +128,7 @@ import Testing
   @Test(arguments: Film.Encoding.allCases)
   func whilePlaying(_ encoding: Film.Encoding) throws {
     try FileManager.default.withTemporaryFolder { folder in
-      let player = try Player(folder, encoding)
+      let player = try Player(folder, encoding, properties: "keep-alive-interval=0")
       let pictures = try player.film.pictures()
       try player.pipeline.play()
       try player.headUnit.waitForFrames(3)

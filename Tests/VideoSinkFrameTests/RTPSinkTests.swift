@@ -51,7 +51,8 @@ private func annexB(_ units: [[UInt8]]) -> [UInt8] {
   private func units(_ format: VideoStreamingFormat, _ pictures: [Picture]) throws -> [[UInt8]] {
     let configuration = HeadUnitConfiguration.rtp().with { $0.videoCapability?.supportedFormats = [format] }
     let harness = try SinkHarness(
-      configuration, isLive: false, properties: "sync=false bitrate=6000 threads=1 speed-preset=veryfast")
+      configuration, isLive: false,
+      properties: "sync=false keep-alive-interval=0 bitrate=6000 threads=1 speed-preset=veryfast")
     try harness.pipeline.play()
     for picture in pictures { harness.push(picture.bytes) }
     harness.source.end()
@@ -132,7 +133,8 @@ private func annexB(_ units: [[UInt8]]) -> [UInt8] {
 
   @Test("Parameter sets and two slices") func parameterSetsAndSlices() throws {
     let harness = try SinkHarness(
-      .rtp(), properties: "sync=false threads=1 key-int-max=2 option-string=slices=2", isTapped: true)
+      .rtp(), properties: "sync=false keep-alive-interval=0 threads=1 key-int-max=2 option-string=slices=2",
+      isTapped: true)
     try harness.start()
     try harness.deliver(4)
     let packets = try #require(harness.tap).packets

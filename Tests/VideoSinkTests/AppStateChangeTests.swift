@@ -66,7 +66,7 @@ import Testing
   }
 
   @Test func restartsTheServiceIfAsked() throws {
-    let harness = try SinkHarness(properties: "sync=false restart-on-foreground=true")
+    let harness = try SinkHarness(properties: "sync=false keep-alive-interval=0 restart-on-foreground=true")
     try harness.start()
     try harness.deliver(2)
     try harness.setAppState(.background)

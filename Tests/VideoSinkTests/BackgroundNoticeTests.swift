@@ -114,7 +114,7 @@ import Testing
   }
 
   @Test func switchedOff() throws {
-    let harness = try stream(properties: "background-notice=false")
+    let harness = try stream(properties: "background-notice=false keep-alive-interval=0")
     try harness.setAppState(.resigning)
     try harness.pipeline.waitForElementMessage("sdl-stream-suspended")
     harness.watch(for: .milliseconds(100))
@@ -123,7 +123,7 @@ import Testing
   }
 
   @Test func backgroundAloneShowsNothing() throws {
-    let harness = try stream()
+    let harness = try stream(properties: "keep-alive-interval=0")
     try harness.setAppState(.background)
     try harness.pipeline.waitForElementMessage("sdl-stream-suspended")
     harness.watch(for: .milliseconds(100))

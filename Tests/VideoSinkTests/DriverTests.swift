@@ -48,7 +48,7 @@ import Testing
     let count = 12
     let harness = try SinkHarness(
       .small(activation: nil), isLive: false, caps: Picture.caps(frameRate: frameRate), frameRate: frameRate,
-      properties: "max-lateness=-1")
+      properties: "max-lateness=-1 keep-alive-interval=0")
     try harness.pipeline.play()
     harness.pushPictures(count)
     harness.source.end()

@@ -41,7 +41,9 @@ import Testing
   @Test func seekAfterTheEndStreamsAgain() throws {
     let headUnit = try TestHeadUnit()
     let pipeline = try Pipeline(
-      "videotestsrc ! \(Picture.caps()) ! sdlvideosink name=sink sync=false uri=\(headUnit.uri)")
+      """
+      videotestsrc ! \(Picture.caps()) ! sdlvideosink name=sink sync=false keep-alive-interval=0 uri=\(headUnit.uri)
+      """)
     func playFiveFrames() -> Bool {
       gst_element_seek(
         pipeline.element.pointer, 1, GST_FORMAT_TIME, GST_SEEK_FLAG_FLUSH, GST_SEEK_TYPE_SET, 0, GST_SEEK_TYPE_SET,
@@ -153,7 +155,7 @@ import Testing
   /// Frames of a file that wait for the app come first.
   @Test(arguments: SuspendPolicyTests.Suspender.allCases)
   func held(suspender: SuspendPolicyTests.Suspender) throws {
-    let harness = try SinkHarness(isLive: false, properties: "sync=false suspend-policy=block")
+    let harness = try SinkHarness(isLive: false, properties: "sync=false keep-alive-interval=0 suspend-policy=block")
     try harness.start()
     try harness.deliver(2)
     try suspender.suspend(harness)

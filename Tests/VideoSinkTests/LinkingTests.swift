@@ -55,7 +55,7 @@ import Testing
     let pipeline = try Pipeline(
       """
       videotestsrc num-buffers=30 ! x264enc name=encoder speed-preset=ultrafast \
-      sdlvideosink name=sink sync=false uri=\(headUnit.uri)
+      sdlvideosink name=sink sync=false keep-alive-interval=0 uri=\(headUnit.uri)
       """)
     try pipeline.reach(GST_STATE_READY)
     nonisolated(unsafe) let encoder = try pipeline["encoder"].pointer
