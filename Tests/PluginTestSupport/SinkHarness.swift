@@ -1,6 +1,8 @@
 import CGStreamerApp
 import GStreamerKit
 import SDLHeadUnit
+import SDLLink
+import Testing
 
 /// Frames from the test, through the sink, to a head unit.
 final class SinkHarness {
@@ -11,6 +13,8 @@ final class SinkHarness {
   let source: FrameSource
   /// Of the frame that is pushed next.
   private(set) var index = 0
+  /// When ``deliver(_:ofEach:)`` pushed last, and the longest time from that to the arrival of the next picture.
+  private var delivery: (last: Duration?, longest: Duration) = (nil, .zero)
 
   /// - Parameters:
   ///   - isLive: whether the source counts as live.
@@ -62,12 +66,22 @@ final class SinkHarness {
   }
 
   /// Pushes pictures one after the other, until the head unit has `count` more of them, in order.
-  func deliver(_ count: Int) throws {
+  /// - Parameter step: how many pictures lead to one at the head unit.
+  func deliver(_ count: Int, ofEach step: Int = 1) throws {
     for _ in 0..<count {
       let expected = headUnit.record.video.count + 1
-      pushPicture()
+      let now = MonotonicClock.now
+      pushPictures(step)
       try headUnit.waitForFrames(expected)
+      delivery = (now, max(delivery.longest, MonotonicClock.now - (delivery.last ?? now)))
     }
+  }
+
+  /// Which of the delivered pictures are key frames. After 0.75 s without any, as on a machine that stands still, one
+  /// more is right.
+  func expectKeyFrames(_ expected: [Bool], sourceLocation: SourceLocation = #_sourceLocation) {
+    let hasPaused = delivery.longest > .milliseconds(700)
+    #expect(headUnit.record.video.map(isKeyFrame) == expected || hasPaused, sourceLocation: sourceLocation)
   }
 
   var statistics: Statistics { get throws { try pipeline.sink.statistics } }

@@ -19,9 +19,13 @@ final class TestHeadUnit {
     var video: [[UInt8]] = []
     /// When each of them came.
     var arrivals: [Duration] = []
+    /// The times from one to the next.
+    var gaps: [Duration] { zip(arrivals, arrivals.dropFirst()).map { $1 - $0 } }
     /// How many there were when each service started.
     var starts: [Int] = []
     var violations: [Violation] = []
+    /// Without bursts, which a head unit sees that stood still and then reads everything at once.
+    var violationsBesidesBursts: [Violation] { violations.filter { !"\($0)".contains("frameRate") } }
     /// The sound of all audio services.
     var audio: [UInt8] = []
     /// How many bytes of it there were when each service started.

@@ -16,7 +16,7 @@ import Testing
     try harness.deliver(2)
     #expect(try harness.statistics["bitrate-target-kbps"] == 450)
     // The encoder is not restarted: no new parameter sets.
-    #expect(harness.headUnit.record.video.map(isKeyFrame) == [true, false, false, false])
+    harness.expectKeyFrames([true, false, false, false])
   }
 
   @Test func rateBeyondTheLevelNeedsAKeyFrame() throws {
@@ -27,7 +27,7 @@ import Testing
     try harness.deliver(2)
     #expect(try harness.statistics["bitrate-target-kbps"] == 100_000)
     let frames = harness.headUnit.record.video
-    #expect(frames.map(isKeyFrame) == [true, false, true, false])
+    harness.expectKeyFrames([true, false, true, false])
     #expect(try parameterSet(frames[2]).levelIDC > parameterSet(frames[0]).levelIDC)
     #expect(harness.headUnit.record.violations == [])
   }

@@ -14,17 +14,13 @@ import Testing
     gst_video_event_new_downstream_force_key_unit(.max, .max, .max, 1, 0)
   }
 
-  private func expectKeyFrames(_ harness: SinkHarness, _ expected: [Bool]) {
-    #expect(harness.headUnit.record.video.map(isKeyFrame) == expected)
-  }
-
   @Test func downstreamEventMakesTheNextFrameAKeyFrame() throws {
     let harness = try SinkHarness()
     try harness.start()
     try harness.deliver(3)
     harness.source.send(Self.downstreamRequest())
     try harness.deliver(2)
-    expectKeyFrames(harness, [true, false, false, true, false])
+    harness.expectKeyFrames([true, false, false, true, false])
     #expect(eventually { (try? harness.statistics["key-frames-forced"]) == 1 })
     #expect(eventually { (try? harness.statistics["key-frames-sent"]) == 2 })
   }
@@ -35,7 +31,7 @@ import Testing
     try harness.deliver(3)
     #expect(gst_element_send_event(try harness.pipeline.sink.pointer, Self.upstreamRequest()) != 0)
     try harness.deliver(2)
-    expectKeyFrames(harness, [true, false, false, true, false])
+    harness.expectKeyFrames([true, false, false, true, false])
   }
 
   @Test func intervalIsKept() throws {
@@ -44,7 +40,7 @@ import Testing
     harness.pushPictures(9)
     harness.source.end()
     try harness.pipeline.waitForEnd()
-    expectKeyFrames(harness, (0..<9).map { $0.isMultiple(of: 4) })
+    harness.expectKeyFrames((0..<9).map { $0.isMultiple(of: 4) })
   }
 
   @Test func encodedVideoWaitsForAKeyFrame() throws {

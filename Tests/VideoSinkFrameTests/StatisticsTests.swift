@@ -223,12 +223,13 @@ import Testing
       let before = try harness.statistics["suspended-time-ns"]
       let began = MonotonicClock.now
       try harness.setAppState(.background)
-      try harness.wait(forStreamState: "suspended")
+      // The state changes a little before the counters.
+      try harness.pipeline.waitForElementMessage("sdl-stream-suspended")
       harness.watch(for: .milliseconds(100))
       // It grows during the suspension.
       #expect(try harness.statistics["suspended-time-ns"] >= before + 100_000_000)
       try harness.setAppState(.foreground)
-      try harness.wait(forStreamState: "streaming")
+      try harness.pipeline.waitForElementMessage("sdl-stream-started")
       let most = (MonotonicClock.now - began).nanoseconds
       let statistics = try harness.statistics
       #expect(statistics["suspensions"] == round && statistics["suspended-time-ns"] <= before + most)

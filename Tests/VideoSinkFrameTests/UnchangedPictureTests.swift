@@ -145,7 +145,7 @@ import Testing
     let began = MonotonicClock.now
     while MonotonicClock.now - began < .seconds(2.2) { try push(picture, 1, .same, to: harness) }
     let record = harness.headUnit.record
-    let gaps = zip(record.arrivals, record.arrivals.dropFirst()).map { $1 - $0 }
+    let gaps = record.gaps
     #expect(gaps.allSatisfy { $0 < .seconds(1) + standstills.total }, "\(gaps)")
     #expect(try harness.statistics["frames-unchanged"] > 0)
     #expect(record.arrivals.last ?? .zero > began + .seconds(1))

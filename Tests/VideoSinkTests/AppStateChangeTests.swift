@@ -24,7 +24,7 @@ import Testing
       // A live source does not preroll.
       harness.pipeline.setState(GST_STATE_PAUSED)
     case .connecting:
-      harness.headUnit.server.perform(.stall(.milliseconds(200)))
+      harness.headUnit.server.perform(.stall(.seconds(3)))
       try harness.pipeline.play()
       #expect(["connecting", "registering", "resolving"].contains(sink["connection-state"]))
     case .playing: try harness.pipeline.play()
@@ -53,10 +53,12 @@ import Testing
     try harness.setAppState(way)
     try harness.wait(forStreamState: "streaming")
     try harness.deliver(2)
-    #expect(MonotonicClock.now - began < .seconds(1))
+    #expect(MonotonicClock.now - began < .seconds(5))
     let record = harness.headUnit.record
     #expect(record.starts.count == 1 && record.stopReasons == [])
-    #expect(record.video[3].startsStream && record.video.map(isKeyFrame) == [true, false, false, true, false])
+    #expect(record.video[3].startsStream)
+    harness.expectKeyFrames([true, false, false, true, false])
+    try harness.settle()
     #expect(harness.streamMessages == ["started first-start", "suspended app-state", "started resumed"])
     try harness.setAppState(.foreground)
     try harness.settle()
@@ -78,6 +80,7 @@ import Testing
     let record = harness.headUnit.record
     #expect(record.stopReasons == [.endedByApp])
     #expect(record.video[try #require(record.starts.last)].startsStream)
+    try harness.settle()
     #expect(
       harness.streamMessages == [
         "started first-start", "suspended app-state", "stopped restarted", "started restarted",

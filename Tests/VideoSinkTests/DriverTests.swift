@@ -21,7 +21,7 @@ import Testing
     try harness.headUnit.show(.full)
     try harness.pipeline.waitForElementMessage("sdl-stream-started")
     try harness.deliver(3)
-    #expect(harness.headUnit.record.video.map(isKeyFrame) == [true, false, false])
+    harness.expectKeyFrames([true, false, false])
     #expect(eventually { (try? harness.statistics["frames-encoded"]) == 3 })
   }
 
