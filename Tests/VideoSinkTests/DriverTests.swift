@@ -135,12 +135,9 @@ import Testing
     let sink = try pipeline.sink
     try pipeline.play()
     try headUnit.waitForFrames(3)
-    let end = MonotonicClock.now + .seconds(2)
-    var changeCount = 0
-    while MonotonicClock.now < end {
-      try headUnit.show(changeCount.isMultiple(of: 2) ? .none : .full)
+    for change in 0..<150 {
+      try headUnit.show(change.isMultiple(of: 2) ? .none : .full)
       #expect(sink.statistics.areFramesConserved)
-      changeCount += 1
       g_usleep(10_000)
     }
     try headUnit.show(.full)
@@ -148,7 +145,6 @@ import Testing
     let count = headUnit.record.video.count
     try headUnit.waitForFrames(count + 5)
     let record = headUnit.record
-    #expect(changeCount > 40)
     #expect(record.violations == [])
     #expect(record.starts.count == record.stopReasons.count + 1)
     let firsts = zip(record.starts, record.starts.dropFirst() + [record.video.count]).filter { $0 < $1 }.map(\.0)
