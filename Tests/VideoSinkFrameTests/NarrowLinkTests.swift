@@ -109,7 +109,7 @@ import struct TestSupport.SeededGenerator
     // The link carries half of what waits unsent in a kernel without a bound for seconds.
     #expect(delays.count > 20)
     let middle = try #require(delays.isEmpty ? nil : delays[delays.count / 2])
-    #expect(middle < 400 && delays.last ?? .max < 1500, "\(delays)")
+    #expect(middle < 400 && delays.last ?? .max < 3500, "\(delays)")
     let reasons = pipeline.drain().filter { $0.isElement("sdl-bitrate") }.compactMap { $0.fields["reason"] }
     #expect(reasons.contains("link") && reasons.contains("probing"), "\(reasons)")
     #expect(reasons.count < 4 * Int(times.count / Self.frameRate))
@@ -133,7 +133,7 @@ import struct TestSupport.SeededGenerator
     let firstNew = numbers.indices.first { numbers[$0] >= interrupted - 5 }
     let index = try #require(firstNew, "\(numbers)")
     #expect(index - before < 12, "\(numbers[before...])")
-    #expect(record.arrivals[index] - back < .seconds(1.5))
+    #expect(record.arrivals[index] - back < .seconds(3.5))
     #expect(try sink.statistics.areFramesConserved)
   }
 
@@ -169,7 +169,7 @@ import struct TestSupport.SeededGenerator
     }
     #expect(numbers.last ?? 0 >= 180)
     let delays = zip(numbers, record.arrivals).filter { (90..<180).contains($0.0) }.map { $0.1 - times[$0.0] }
-    #expect(delays.allSatisfy { $0 < .seconds(1.5) }, "\(delays)")
+    #expect(delays.allSatisfy { $0 < .seconds(3.5) }, "\(delays)")
   }
 
   /// Nothing is queued while pictures wait for the link, but a head unit that is gone is noticed all the same.

@@ -141,9 +141,10 @@ import Testing
       #expect(isShown)
       let statistics = try player.pipeline.sink.statistics
       #expect(statistics.areFramesConserved && statistics["frames-dropped-waiting-for-key-frame"] == 0)
-      let arrivals = player.headUnit.record.arrivals.suffix(30)
-      let group = try #require(arrivals.dropFirst(14).first) - (arrivals.first ?? .zero)
-      #expect(group < .milliseconds(14 * 33 / 2), "the group took \(group)")
+      // Most of them: a busy machine may stand still in between.
+      let gaps = player.headUnit.record.gaps.suffix(29).prefix(14).sorted()
+      try #require(gaps.count == 14)
+      #expect(gaps[7] < .milliseconds(33 / 2), "\(gaps)")
     }
   }
 
