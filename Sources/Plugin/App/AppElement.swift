@@ -100,14 +100,20 @@ extension AppElement {
     }
     switch try apps.join(settings.app, self, time: time) {
     case .made(let app):
-      runs.set(app, settings.app)
+      use(app, settings.app)
       try begin(app, settings.app)
     case .joined(let app, let first):
       // A descriptor belongs to the app's connection, so all its elements use it.
       _ = settings.app.descriptorUse.begin()
-      runs.set(app, settings.app)
+      use(app, settings.app)
       try adopt(app, settings.app, first: first)
     }
+  }
+
+  private func use(_ app: AppClient, _ settings: AppSettings) {
+    runs.set(app, settings)
+    // They may have been set since it was made.
+    app.setNotifications(wantedNotifications, of: self)
   }
 
   private func begin(_ app: AppClient, _ settings: AppSettings) throws(ElementError) {

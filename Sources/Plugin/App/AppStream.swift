@@ -47,7 +47,9 @@ protocol AppStream: AnyObject, Sendable {
 
   // Outputs of the negotiation.
   /// Carries out outputs of the negotiation, with its lock: the connection only stores them, and calls nothing back.
-  func apply(_ outputs: [Negotiation.Output])
+  ///
+  /// - Returns: whether there are notifications among them.
+  func apply(_ outputs: [Negotiation.Output]) -> Bool
   /// Posts one notification. Without locks.
   func post(_ notification: Notification)
   /// The property `stream-state` was notified. Without locks.
@@ -119,10 +121,8 @@ extension AppStream {
   /// - Returns: whether the caller has to deliver notifications.
   @discardableResult
   func carryOut(_ negotiation: inout Negotiation, at now: Duration) -> Bool {
-    let outputs = negotiation.takeOutputs(at: now)
-    apply(outputs)
-    let isNewState = notifications.add(negotiation.streamState)
-    return isNewState || !outputs.isEmpty
+    let hasNotifications = apply(negotiation.takeOutputs(at: now))
+    return notifications.add(negotiation.streamState) || hasNotifications
   }
 
   /// The same, and then posts the notifications.
@@ -144,7 +144,8 @@ extension AppStream {
     case .notification(let notification): post(notification)
     case .state(let state):
       sink.notify(.streamState)
-      streamStateChanged(to: state)
+      // A handler may have begun another stream.
+      if !hasEnded { streamStateChanged(to: state) }
     }
   }
 

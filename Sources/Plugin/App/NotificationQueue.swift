@@ -34,10 +34,7 @@ final class NotificationQueue<Notification: Sendable>: Sendable {
 
   /// Calls `body` with what waits, unless another thread does. Call without locks.
   func deliver(_ body: (Item) -> Void) {
-    if state.withLock({ $0.items.claim() }) { deliverRest(body) }
-  }
-
-  private func deliverRest(_ body: (Item) -> Void) {
+    guard state.withLock({ $0.items.claim() }) else { return }
     while let item = state.withLock({ $0.items.next() }) { body(item) }
     state.broadcast()
   }
@@ -49,10 +46,15 @@ final class NotificationQueue<Notification: Sendable>: Sendable {
   func end(_ body: (Item) -> Void) -> Bool {
     let deadline = MonotonicClock.now + DeliveryQueue<Item>.closeTimeout
     let isMine = state.wait(until: deadline) { $0.items.takeOver() } ?? false
-    if isMine { deliverRest(body) }
-    return state.withLock { state in
-      state.items.close()
-      return isMine && state.streamState == .stopped
+    while true {
+      // In one step, lest another thread adds something in between.
+      let (item, isStopped) = state.withLock { state in
+        let item = isMine ? state.items.next() : nil
+        if item == nil { state.items.close() }
+        return (item, state.streamState == .stopped)
+      }
+      guard let item else { return isMine && isStopped }
+      body(item)
     }
   }
 }

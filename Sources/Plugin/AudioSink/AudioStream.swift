@@ -58,14 +58,18 @@ final class AudioStream: AppStream {
     ("Waiting until the app is audible", "The app is audible")
   }
 
-  func apply(_ outputs: [AudioNegotiation.Output]) {
+  func apply(_ outputs: [AudioNegotiation.Output]) -> Bool {
+    var hasNotifications = false
     for output in outputs {
       switch output {
       case .request(let request): connection.setAudioRequest(request)
       case .setTimer(let time): connection.setTimer(at: time)
-      case .notify(let notification): notifications.add(notification)
+      case .notify(let notification):
+        notifications.add(notification)
+        hasNotifications = true
       }
     }
+    return hasNotifications
   }
 
   /// While sound may be sent, which is the usual case, there are no outputs to carry out.

@@ -84,7 +84,7 @@ final class HeadUnits: Sendable {
     // Only if they have changed, since the app on the screen then gets the status in the properties, whatever the
     // driver chose.
     if video.isStreamable != running?.isStreamable ?? true {
-      headUnit.changeStatus { $0.video?.isStreamable = video.isStreamable }
+      headUnit.changeStatus { $0.video?.isStreamable = present().video?.isStreamable ?? video.isStreamable }
     }
     if running == nil, video.encryption == .refuse { return [] }
     return video == video.keepingProtection(of: running) ? [] : ["encryption"]

@@ -176,9 +176,7 @@ extension VideoNegotiation {
   public mutating func choose(
     _ choice: VideoChoice, supported: [VideoDisplay], _ question: RangesQuestion, lostFrames: UInt64, now: Duration
   ) throws(VideoProblem) -> Bool {
-    guard !pipeline.isStopping, case let subject = selection.answered(question), subject != .formerQuestion else {
-      return false
-    }
+    guard !pipeline.isStopping, let subject = selection.answered(question) else { return false }
     outputs.append(.supportedDisplays(supported))
     let former = selection.newestChoice
     selection.renewLadder(for: choice, allowed: settings.transports, running: service?.grant.transport)
@@ -372,7 +370,7 @@ extension VideoNegotiation {
 
   /// A flush: frames before it do not count any more.
   public mutating func flushed() {
-    upstream.forgetMismatch()
+    upstream.flushed()
     pipeline.begin()
   }
 

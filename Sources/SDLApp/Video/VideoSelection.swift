@@ -201,15 +201,15 @@ extension VideoSelection {
     /// Displays that the head unit has listed since the last choice, whatever the question's own cause.
     case newDisplays
     case sameDisplays
-    /// Another thread has asked later and has finished earlier.
-    case formerQuestion
   }
 
   /// `question` is answered.
-  mutating func answered(_ question: VideoNegotiation.RangesQuestion) -> AnswerSubject {
+  ///
+  /// - Returns: nil if another thread has asked later and has finished earlier.
+  mutating func answered(_ question: VideoNegotiation.RangesQuestion) -> AnswerSubject? {
     // The displays of a head unit whose connection is lost are not those of the next one.
     if question.isOfHeadUnit, question.number > questionCountAtLoss { isCurrent = true }
-    guard question.number > choiceNumber else { return .formerQuestion }
+    guard question.number > choiceNumber else { return nil }
     choiceNumber = question.number
     guard let displaysNumber, question.number >= displaysNumber else { return .sameDisplays }
     self.displaysNumber = nil

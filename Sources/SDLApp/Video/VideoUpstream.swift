@@ -5,7 +5,7 @@ struct VideoUpstream: Sendable {
     case settled
     /// The choice has changed, and upstream has not been asked yet.
     case toBeAsked
-    /// It was asked to change from a size, nil once it has sent another. The service may start in the expected size
+    /// It was asked to change from a size, nil once it has sent another or was flushed. The service may start in the expected size
     /// before its first frame; so many frames of the old size may come before they count as the answer.
     case asked(from: VideoSize?, expected: VideoSize?, outdatedFrames: Int)
   }
@@ -86,6 +86,14 @@ extension VideoUpstream {
   /// - Parameter asks: whether upstream should change to the first choice if its present size is accepted.
   mutating func choiceChanged(asks: Bool) {
     change = asks ? .toBeAsked : .settled
+  }
+
+  /// A flush: upstream may not have got what it was told meanwhile.
+  mutating func flushed() {
+    mismatch = nil
+    if case .asked(_, let expected, let count) = change {
+      change = .asked(from: nil, expected: expected, outdatedFrames: count)
+    }
   }
 
   mutating func connectionLost() {

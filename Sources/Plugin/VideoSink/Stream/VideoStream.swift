@@ -105,16 +105,20 @@ final class VideoStream: AppStream {
     }
   }
 
-  func apply(_ outputs: [VideoNegotiation.Output]) {
+  func apply(_ outputs: [VideoNegotiation.Output]) -> Bool {
+    var hasNotifications = false
     for output in outputs {
       switch output {
       case .request(let request): connection.setVideoRequest(request)
       case .supportedDisplays(let displays): connection.setSupportedDisplays(displays)
       case .appState(let appState): connection.setAppState(appState)
       case .setTimer(let time): connection.setTimer(at: time)
-      case .notify(let notification): notifications.add(notification)
+      case .notify(let notification):
+        notifications.add(notification)
+        hasNotifications = true
       }
     }
+    return hasNotifications
   }
 
   /// Posts an error about a frame or caps, and makes all later frames fail.
