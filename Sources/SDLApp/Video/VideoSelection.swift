@@ -270,8 +270,10 @@ extension VideoSelection {
   private mutating func keep(_ kept: VideoDisplay?, until later: VideoChoice) {
     laterChoice = later
     guard var kept else { return }
-    kept.frameRate = later.acceptedDisplays.first?.frameRate ?? kept.frameRate
-    kept.maximumBitrate = later.acceptedDisplays.first?.maximumBitrate ?? kept.maximumBitrate
+    // The head unit's limits also count if the app's ranges accept none of its displays any more.
+    let limits = later.acceptedDisplays.first ?? later.displays.first
+    kept.frameRate = limits?.frameRate ?? kept.frameRate
+    kept.maximumBitrate = limits?.maximumBitrate ?? kept.maximumBitrate
     choice = VideoChoice([kept])
     if overridingDisplay != nil { overridingDisplay = kept }
   }

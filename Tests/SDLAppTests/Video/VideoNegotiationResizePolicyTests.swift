@@ -52,6 +52,16 @@ import Testing
     #expect(driver.error == .resizeForbidden(from: Self.first, to: Self.second))
   }
 
+  /// The stream is kept although the app's ranges accept no display any more.
+  @Test func keptStreamFollowsTheFrameRate() {
+    let driver = NegotiationDriver.streaming([Self.first]) { $0.resizePolicy = .keep }
+    driver.rejection = { _ in "too small" }
+    driver.choose(.ranges)
+    #expect(driver.frame() == "sent")
+    driver.announce([VideoDisplay(size: Self.first, frameRate: 10)])
+    #expect(driver.frame() == "sent" && driver.negotiation.permission?.targets.frameRate == Fraction(10, 1))
+  }
+
   /// New caps or ranges ask for the head unit's new displays before the head unit's own question is answered.
   @Test(arguments: [true, false]) func errorAfterAnOvertakenQuestion(isOvertaken: Bool) throws {
     let driver = NegotiationDriver.streaming([Self.first]) { $0.resizePolicy = .error }
