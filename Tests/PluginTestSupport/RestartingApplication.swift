@@ -196,7 +196,10 @@ final class RestartingApplication: @unchecked Sendable {
       switch state.phase {
       // GObject begins a notification anew (G_SIGNAL_NO_RECURSE) during which the property changes, as apps do at the
       // stop.
-      case .restarted(let thread) where pthread_equal(thread, pthread_self()) != 0 && !isProperty:
+      // A streaming thread may have got the identity of the one that has ended.
+      case .restarted(let thread)
+      where pthread_equal(thread, pthread_self()) != 0 && !isProperty
+        && !state.streamingThreads.contains(pthread_self()):
         state.late.append(name)
       case .armed where isTrigger && !(skipsOtherThreads && state.isOnOtherThread):
         state.phase = .restarting
