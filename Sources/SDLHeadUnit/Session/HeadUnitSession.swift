@@ -71,9 +71,7 @@ public struct HeadUnitSession: Sendable, ~Copyable {
   }
 
   /// The primary transport is gone, by either side; with it goes the secondary one.
-  public mutating func transportLost(now: Duration) -> [Action] {
-    input(now) { $0.loseTransport() }
-  }
+  public mutating func transportLost(now: Duration) -> [Action] { input(now) { $0.loseTransport() } }
 
   /// The next frame, or garbage, from a transport. Nothing comes from the secondary one before it is registered.
   public mutating func receive(
@@ -109,9 +107,7 @@ public struct HeadUnitSession: Sendable, ~Copyable {
   }
 
   /// Gives up the incomplete message that has waited longest for its next frame.
-  public mutating func dropIncompleteMessage() -> [Action] {
-    input(context.now) { $0.gate.dropOldest(&$0.context) }
-  }
+  public mutating func dropIncompleteMessage() -> [Action] { input(context.now) { $0.gate.dropOldest(&$0.context) } }
 
   /// Refuses a StartService(RPC) for a further session of the same transport, because there are as many as allowed.
   public mutating func refuseSession(_ frame: Frame, now: Duration) -> [Action] {
@@ -254,9 +250,7 @@ public struct HeadUnitSession: Sendable, ~Copyable {
   }
 
   /// Sets the kept states of apps whose former connection has broken.
-  public mutating func setSavedApps(_ apps: [SavedApp]) {
-    registration.setSavedApps(apps)
-  }
+  public mutating func setSavedApps(_ apps: [SavedApp]) { registration.setSavedApps(apps) }
 
   // MARK: The behaviour
 
