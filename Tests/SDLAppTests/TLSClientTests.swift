@@ -1,5 +1,6 @@
 import SDLApp
 import SDLHeadUnit
+import SDLWire
 import TestSupport
 import Testing
 
@@ -112,32 +113,104 @@ import Testing
     return last
   }
 
-  private func acknowledge(_ driver: AppDriver, _ server: FakeChannel) throws {
+  private func acknowledge(
+    _ driver: AppDriver, _ server: FakeChannel, _ service: ServiceType = .video
+  ) throws {
     var acknowledgement = Frame.control(
-      .startServiceACK, service: .video, version: 5, sessionID: AppDriver.sessionID,
+      .startServiceACK, service: service, version: 5, sessionID: AppDriver.sessionID,
       payload: try server.encrypt(VideoServiceParameters(width: 800, height: 480).bytes(version: 5)))
     acknowledgement.header.isEncrypted = true
     driver.receive(acknowledgement)
   }
 
   /// SDL Core as a server was seen to overwrite its last message with the acknowledgement, and to take the handshake
-  /// for complete from then on.
+  /// for complete from then on: only a new connection helps.
   @Test func lastMessageIsLost() throws {
     let driver = driver()
-    let server = FakeChannel(isServer: true)
-    _ = try handshakeUpToTheLastMessage(driver, server)
+    _ = try handshakeUpToTheLastMessage(driver, FakeChannel(isServer: true))
     _ = driver.take()
-    driver.wait(.milliseconds(4990))
-    #expect(driver.take() == [])
+    driver.wait(.milliseconds(990))
+    #expect(driver.take() == [] && driver.failure == nil)
     driver.wait(.milliseconds(10))
-    #expect(
-      driver.take() == ["• start of 800×480 failed [], again after 2.0 seconds", "→ EndService video"])
-    driver.control(.endServiceACK, .video)
-    driver.wait(.seconds(2))
-    #expect(driver.take() == ["→ StartService video 800×480 RAW H264 encrypted"])
-    try acknowledge(driver, server)
     #expect(driver.failure == .handshakeLost && driver.isClosed)
     #expect(driver.failure?.canHeal == true && "\(AppSessionFailure.handshakeLost)".contains("last message"))
+  }
+
+  /// After its acknowledgement the head unit has sent something else than its last message.
+  @Test(arguments: [
+    "bytes that are no TLS", "an error", "the answer that the service is not protected",
+  ])
+  func brokenOffAfterTheAcknowledgement(by kind: String) throws {
+    for policy in EncryptionPolicy.allCases {
+      let driver = driver(policy)
+      _ = try handshakeUpToTheLastMessage(driver, FakeChannel(isServer: true))
+      _ = driver.take()
+      switch kind {
+      case "an error": driver.receive(.error(.invalidData, "no"))
+      case "bytes that are no TLS": driver.receive(handshake([0x17, 0x2A]))
+      default: driver.receive(.error(.notProtected, "no"))
+      }
+      guard policy == .prefer else {
+        #expect(driver.failure == .handshakeLost)
+        continue
+      }
+      driver.control(.endServiceACK, .video)
+      driver.wait(.seconds(2))
+      #expect(driver.failure == nil && driver.take().last == "→ StartService video 800×480 RAW H264")
+    }
+  }
+
+  /// The handshake was broken off before the acknowledgement, which the head unit sends encrypted all the same.
+  @Test(arguments: [ServiceType.video, .audio, .rpc])
+  func acknowledgementOfABrokenHandshake(_ service: ServiceType) throws {
+    for policy in EncryptionPolicy.allCases {
+      let driver = driver(policy)
+      if service != .video {
+        driver.setVideoRequest(nil)
+        driver.refuseVideo()
+      }
+      if service == .audio { driver.setAudioRequest(AudioStartRequest()) }
+      if service == .rpc { driver.notify(.onPermissionsChange, ["requireEncryption": .bool(true)]) }
+      driver.status(.full, .streamable, audio: .audible)
+      driver.wait(.milliseconds(300))
+      driver.receive(handshake([0x17, 0x2A]))
+      #expect(driver.failure == nil)
+      _ = driver.take()
+      try acknowledge(driver, FakeChannel(isServer: true), service)
+      if policy == .require {
+        #expect(driver.failure == .handshakeLost)
+      } else {
+        let lines = driver.take()
+        #expect(driver.failure == nil)
+        #expect(lines.contains { $0.contains(service == .rpc ? "• RPCs in clear" : "failed") }, "\(lines)")
+      }
+    }
+  }
+
+  /// The same with our own head unit, for the service that starts first.
+  @Test(arguments: [HeadUnitBehaviour.Handshake.lostFinished, .garbledFinished], [ServiceType.audio, .video])
+  func finishedIsNotSent(_ handshake: HeadUnitBehaviour.Handshake, first service: ServiceType) {
+    for seed in JoinedSessions.seeds {
+      var app = AppDriver.configuration
+      app.encryption = .authenticateAndEncrypt
+      app.beginsHandshake = true
+      let headUnit = JoinedSessions.configuration {
+        $0.security = .require
+        $0.beginsHandshake = false
+        $0.behaviour.handshake = handshake
+      }
+      let sessions = JoinedSessions(
+        headUnit, app: app, seed: seed, server: { FakeChannel(isServer: false) },
+        client: { FakeChannel(isServer: true, serialNumber: AppDriver.configuration.appID) })
+      sessions.connect()
+      sessions.wait(.milliseconds(200))
+      if service == .audio { sessions.setAudioRequest(AudioStartRequest()) }
+      if service == .video { sessions.setVideoRequest(AppDriver.videoRequest) }
+      sessions.wait(.milliseconds(1800))
+      let lines = sessions.take()
+      #expect(lines.contains { $0.hasPrefix("← StartServiceACK \(service) encrypted") }, "\(lines)")
+      #expect(lines.suffix(2) == ["• failed", "■"], "\(lines)")
+    }
   }
 
   /// The same with two handshakes that stop in the middle.
@@ -158,7 +231,7 @@ import Testing
     let driver = driver(.prefer)
     let server = FakeChannel(isServer: true)
     _ = try handshakeUpToTheLastMessage(driver, server)
-    driver.wait(.seconds(5))
+    driver.wait(.seconds(1))
     driver.control(.endServiceACK, .video)
     _ = driver.take()
     driver.wait(.seconds(2))

@@ -57,6 +57,7 @@ enum Family: String, CaseIterable {
           "delay start-video 0", "none-after-refusal off", "none-after-refusal on", "heartbeat silence",
           "heartbeat core", "heartbeat 1", "silent on", "silent off", "answer start-tls silence",
           "answer start-tls clear", "answer start-tls expired", "answer start-tls garbage", "answer start-tls regular",
+          "answer start-tls lost-finished", "answer start-tls garbled-finished",
         ])
     case .breaks:
       return "car "

@@ -74,14 +74,6 @@ extension RequestedService {
     perform(outputs, &context)
   }
 
-  /// The head unit believes that the service runs encrypted, but it can't: it counts as refused.
-  mutating func acknowledgedUnreadably(
-    _ rejection: ServiceRejection, _ demand: StreamDemand<Request>, _ context: inout SessionContext
-  ) {
-    let outputs = lifecycle.refused(rejection, demand, now: context.now)
-    perform(outputs + [.sendEndService], &context)
-  }
-
   /// Whether an acknowledgement of the start that is under way may be followed; if not, the service is ended.
   mutating func acceptProtection(
     isEncrypted: Bool, _ context: inout SessionContext

@@ -128,17 +128,6 @@ struct SessionServices: Sendable {
     if service == .audio { audio.giveUp(&context) } else { video.giveUp(&context) }
   }
 
-  /// The head unit believes that the service runs encrypted, but it can't: it counts as refused.
-  mutating func acknowledgedUnreadably(
-    _ service: ServiceType, _ rejection: ServiceRejection, _ context: inout SessionContext
-  ) {
-    if service == .audio {
-      audio.acknowledgedUnreadably(rejection, audio.demand(context, beside: video), &context)
-    } else {
-      video.acknowledgedUnreadably(rejection, video.demand(context, beside: audio), &context)
-    }
-  }
-
   /// A control frame of one of them, in clear.
   mutating func receive(
     _ control: ControlFrame, _ frame: Frame, on role: TransportRole, _ context: inout SessionContext

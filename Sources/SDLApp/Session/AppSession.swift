@@ -389,9 +389,8 @@ extension AppSession {
   private mutating func decrypted(_ frame: Frame, on role: TransportRole) throws(AppSessionFailure) -> Frame? {
     switch try context.security.decrypt(frame, on: role, situation, &context.messenger) {
     case .frame(let frame): return frame
-    case .dropped: return nil
-    case .startRefused(let service, let rejection):
-      services.acknowledgedUnreadably(service, rejection, &context)
+    case .dropped(let outputs):
+      try perform(outputs)
       return nil
     }
   }

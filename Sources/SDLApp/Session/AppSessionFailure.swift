@@ -62,7 +62,7 @@ extension AppSessionFailure: CustomStringConvertible {
     case .headUnitNotTrusted(let reason):
       "this app does not trust the head unit: \(reason). The property ca-certificates says which authorities may sign its certificate; with encryption-policy=prefer video and sound would be sent in clear"
     case .handshakeLost:
-      "two TLS handshakes with the head unit in a row did not end: it has most likely lost the last message of one (SDL Core as TLS server does now and then), and begins no other on the same connection"
+      "TLS handshakes with the head unit do not end: it has most likely lost the last message of one (SDL Core as TLS server does now and then), and begins no other on the same connection"
     case .encryptedTransportLost:
       "encrypted video or sound may not have arrived on the transport that carried it; TLS can't continue without it"
     case .decryptionFailed(let reason):

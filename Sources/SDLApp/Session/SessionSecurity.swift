@@ -39,9 +39,7 @@ struct SessionSecurity: Sendable {
   /// What happens to a frame.
   enum Decrypted {
     case frame(Frame)
-    case dropped
-    /// The head unit believes that the service runs encrypted, but it can't: the start counts as refused.
-    case startRefused(ServiceType, ServiceRejection)
+    case dropped([Output])
   }
 
   /// The state of the encryption of RPCs. Nothing undoes it within a session.
@@ -65,6 +63,8 @@ struct SessionSecurity: Sendable {
   /// So many incomplete handshakes in a row mean that the head unit counts one of them as complete, and begins no
   /// other.
   private static let maximumUnfinishedCount = 2
+  /// From an encrypted acknowledgement to the end of the handshake that it has overtaken.
+  private static let overtakenHandshakeTimeout = Duration.seconds(1)
   /// The most characters of a head unit's text that are passed on.
   private static let maximumTextLength = 200
 
@@ -79,7 +79,7 @@ struct SessionSecurity: Sendable {
   /// When the app as TLS client begins.
   private var handshakeBegin: Duration?
   /// Encrypted acknowledgements that have overtaken the end of the handshake, at most one for each protected service.
-  private var heldAcknowledgements: [ServiceType: (frame: Frame, role: TransportRole)] = [:]
+  private var heldAcknowledgements: [ServiceType: (frame: Frame, role: TransportRole, time: Duration)] = [:]
   /// Why there is no handshake for the present start, as far as that is known.
   private var failure: HandshakeFailure?
   private var video: MediaProtection
@@ -139,10 +139,7 @@ struct SessionSecurity: Sendable {
   ) throws(AppSessionFailure) -> [Output] {
     var outputs: [Output] = []
     if let deadline = handshakeDeadline(situation), deadline <= situation.now {
-      handshakeStalled()
-      guard unfinishedCount < Self.maximumUnfinishedCount else { throw .handshakeLost }
-      if rpcDeadline != nil { outputs += rpcFailed("the TLS handshake did not end", &messenger) }
-      if let service = mediaAwaitingHandshake(situation) { outputs.append(.giveUp(service)) }
+      outputs += try handshakeStalled(isAcknowledged: !heldAcknowledgements.isEmpty, situation, &messenger)
     }
     outputs += try beginHandshake(situation, &messenger)
     if let deadline = rpcDeadline, deadline <= situation.now {
@@ -165,10 +162,11 @@ extension SessionSecurity {
     }
     switch query.queryID {
     case SecurityQuery.handshakeID: return try receiveHandshake(query, situation, &messenger)
-    case SecurityQuery.internalErrorID: receiveError(query, situation, &messenger)
-    default: messenger.diagnose("ignored security query \(query.queryID)")
+    case SecurityQuery.internalErrorID: return try receiveError(query, situation, &messenger)
+    default:
+      messenger.diagnose("ignored security query \(query.queryID)")
+      return []
     }
-    return []
   }
 
   private mutating func receiveHandshake(
@@ -222,13 +220,12 @@ extension SessionSecurity {
       step.output, type: type, sequenceNumber: number, limit: messenger.maximumPayload())
     for query in queries { messenger.send(query) }
     if let failure = step.failure {
-      forgetHandshake()
       let refusesHeadUnit = [.certificateInvalid, .certificateExpired].contains(failure.code)
       refuse(SecureChannelFailure(.invalidData, failure.text), refusesHeadUnit: refusesHeadUnit, &messenger)
       if refusesHeadUnit, mediaAwaitingHandshake(situation) != nil, configuration.encryptionPolicy == .require {
         throw .headUnitNotTrusted(reason: failure.text)
       }
-      return []
+      return try abandonHandshake(situation, &messenger)
     }
     guard let summary = channel.summary else { return [] }
     unfinishedCount = 0
@@ -273,14 +270,34 @@ extension SessionSecurity {
   /// When a handshake counts as failed because it does not complete.
   private func handshakeDeadline(_ situation: Situation) -> Duration? {
     guard let handshake, !handshake.channel.isEstablished, isHandshakeAwaited(situation) else { return nil }
-    return handshake.began + configuration.unfinishedHandshakeTimeout
+    let overtaken = heldAcknowledgements.values.map(\.time).min().map { $0 + Self.overtakenHandshakeTimeout }
+    return overtaken.earlier(handshake.began + configuration.unfinishedHandshakeTimeout)
   }
 
   /// The handshake has begun and does not complete: the starts that wait for it have failed.
-  private mutating func handshakeStalled() {
+  ///
+  /// - Parameter isAcknowledged: whether the head unit has acknowledged one of them encrypted. As a TLS server it takes
+  ///   the handshake for complete then, and begins no other on this connection.
+  private mutating func handshakeStalled(
+    isAcknowledged: Bool, _ situation: Situation, _ messenger: inout SessionMessenger
+  ) throws(AppSessionFailure) -> [Output] {
     unfinishedCount += 1
     fail("the TLS handshake did not end")
     forgetHandshake()
+    let isLost = isAcknowledged && configuration.beginsHandshake && configuration.encryptionPolicy == .require
+    guard !isLost, unfinishedCount < Self.maximumUnfinishedCount else { throw .handshakeLost }
+    var outputs = rpcDeadline == nil ? [] : rpcFailed("the TLS handshake did not end", &messenger)
+    if let service = mediaAwaitingHandshake(situation) { outputs.append(.giveUp(service)) }
+    return outputs
+  }
+
+  /// One side has broken the handshake off. The head unit answers the starts that wait for it, unless it has done so.
+  private mutating func abandonHandshake(
+    _ situation: Situation, _ messenger: inout SessionMessenger
+  ) throws(AppSessionFailure) -> [Output] {
+    let isAcknowledged = !heldAcknowledgements.isEmpty
+    forgetHandshake()
+    return isAcknowledged ? try handshakeStalled(isAcknowledged: true, situation, &messenger) : []
   }
 
   private mutating func forgetHandshake() {
@@ -309,18 +326,20 @@ extension SessionSecurity {
 
   private mutating func receiveError(
     _ query: SecurityQuery, _ situation: Situation, _ messenger: inout SessionMessenger
-  ) {
+  ) throws(AppSessionFailure) -> [Output] {
     let (code, text) = query.error
     let reason = String((text ?? code.map { "\($0)" } ?? "no reason given").prefix(Self.maximumTextLength))
     fail("the head unit says \"\(reason)\"")
-    // If the session is in use already, the head unit has only refused a frame.
-    if code != .notProtected, !situation.hasEncryptedMedia, !isRPCEncrypted { forgetHandshake() }
-    // A TLS server that was not ready yet.
-    if code == .notProtected, configuration.beginsHandshake, channel == nil, isHandshakeAwaited(situation) {
-      forgetHandshake()
-      scheduleHandshake(now: situation.now)
-    }
     messenger.diagnose("the head unit reports a TLS error: \(reason)")
+    guard code == .notProtected else {
+      // If the session is in use already, the head unit has only refused a frame.
+      return situation.hasEncryptedMedia || isRPCEncrypted ? [] : try abandonHandshake(situation, &messenger)
+    }
+    guard configuration.beginsHandshake, channel == nil, isHandshakeAwaited(situation) else { return [] }
+    let outputs = try abandonHandshake(situation, &messenger)
+    // A TLS server that was not ready yet.
+    if outputs.isEmpty { scheduleHandshake(now: situation.now) }
+    return outputs
   }
 }
 
@@ -342,20 +361,16 @@ extension SessionSecurity {
       }
     }
     let isAcknowledgement = frame.header.controlFrame == .startServiceACK
-    if configuration.beginsHandshake, handshake != nil, isAcknowledgement {
-      heldAcknowledgements[frame.header.service] = (frame, role)
-      return .dropped
-    }
     let service = frame.header.service
-    guard isAcknowledgement, situation.isStarting(service) else {
-      messenger.diagnose("ignored an encrypted frame: no encryption was agreed")
-      return .dropped
+    if configuration.beginsHandshake, handshake != nil, isAcknowledgement {
+      heldAcknowledgements[service] = (frame, role, situation.now)
+      return .dropped([])
     }
-    handshakeStalled()
-    self[service].giveUp()
-    guard unfinishedCount < Self.maximumUnfinishedCount else { throw .handshakeLost }
-    return .startRefused(
-      service, ServiceRejection(reason: "the head unit answered encrypted, but no TLS handshake is complete"))
+    guard isAcknowledgement, service == .rpc ? rpcDeadline != nil : situation.isStarting(service) else {
+      messenger.diagnose("ignored an encrypted frame: no encryption was agreed")
+      return .dropped([])
+    }
+    return .dropped(try handshakeStalled(isAcknowledged: true, situation, &messenger))
   }
 }
 

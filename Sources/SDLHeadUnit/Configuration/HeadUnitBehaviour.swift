@@ -95,6 +95,11 @@ public struct HeadUnitBehaviour: Equatable, Sendable {
     case garbage
     /// A complete handshake, and an acknowledgement in clear all the same.
     case clear
+    /// The head unit's last message (Finished) is not sent, and the acknowledgement is encrypted all the same, as from SDL
+    /// Core as TLS server now and then.
+    case lostFinished = "lost-finished"
+    /// … is replaced by bytes that are no TLS, behind the acknowledgement.
+    case garbledFinished = "garbled-finished"
     /// The app's certificate is refused as one that has expired.
     case expired
     /// … as that of another app.

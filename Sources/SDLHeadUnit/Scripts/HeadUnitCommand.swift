@@ -144,7 +144,7 @@ extension HeadUnitCommand {
     ("refuse-connections on|off", "closes the port, and the port for secondary transports"),
     ("answer start-session ack|nak|silence", "how the start of the RPC service is answered"),
     (
-      "answer start-tls regular|silence|garbage|clear|expired|wrong-id|unknown-ca",
+      "answer start-tls regular|silence|garbage|clear|lost-finished|garbled-finished|expired|wrong-id|unknown-ca",
       "the outcome of further TLS handshakes: none, bytes that are not TLS, an acknowledgement in clear after it, or "
         + "a certificate that is refused; for a head unit that takes encrypted video and sound"
     ),

@@ -149,6 +149,12 @@ struct SessionContext: Sendable {
       messageID: version > 1 ? id : 0, payload: payload)
     frame.header.isEncrypted = isEncrypted
     actions.append(transport == .primary ? .send(frame.bytes) : .sendOnSecondary(frame.bytes))
+    if isEncrypted, encryption.garblesFinished {
+      encryption.garblesFinished = false
+      let queries = SecurityQuery.handshake(
+        SessionSecurity.garbage, type: SecurityQuery.request, sequenceNumber: 0, limit: maximumPayload(of: .control))
+      for query in queries { send(query) }
+    }
     // SDL Core forgets its counter with the service, also in the middle of a session.
     if control == .endServiceACK { rpcService?.resetMessageID() }
   }

@@ -27,6 +27,8 @@ struct Encryption: Sendable {
   private var media: Set<ServiceType> = []
   /// The encrypted services on which a frame in clear was reported.
   private var clearFrameReports: Set<ServiceType> = []
+  /// Whether the next encrypted acknowledgement is followed by bytes that are no TLS.
+  var garblesFinished = false
 
   /// The channel once its handshake is complete.
   var established: (any SecureChannel)? {
@@ -77,6 +79,8 @@ struct SessionSecurity: Sendable {
     case handshake
     case refused(reason: String)
   }
+
+  static let garbage = (0..<64).map { UInt8(truncatingIfNeeded: $0 &* 37) }
 
   private let makeChannel: SecureChannelFactory?
   /// The starts that wait for the one handshake, in the order of the answers.
@@ -170,8 +174,8 @@ struct SessionSecurity: Sendable {
     context.timers.arm(.handshake, at: context.now + CoreLimits.handshake)
     switch context.behaviour.handshake {
     case .silence: break
-    case .garbage: send((0..<64).map { UInt8(truncatingIfNeeded: $0 &* 37) }, &context)
-    case .regular, .clear, .expired, .wrongID, .unknownAuthority:
+    case .garbage: send(Self.garbage, &context)
+    case .regular, .clear, .lostFinished, .garbledFinished, .expired, .wrongID, .unknownAuthority:
       do throws(SecureChannelFailure) {
         let channel = try makeChannel()
         context.encryption.channel = channel
@@ -209,7 +213,10 @@ struct SessionSecurity: Sendable {
   private mutating func take(
     _ step: SecureChannelStep, of channel: any SecureChannel, _ app: RegisteredApp?, _ context: inout SessionContext
   ) {
-    send(step.output, &context)
+    let handshake = context.behaviour.handshake
+    let losesFinished = channel.isEstablished && (handshake == .lostFinished || handshake == .garbledFinished)
+    if !losesFinished { send(step.output, &context) }
+    context.encryption.garblesFinished = losesFinished && handshake == .garbledFinished
     if let failure = step.failure {
       context.send(.error(failure.code, failure.text))
       return fail(failure.text, &context)
@@ -242,7 +249,7 @@ struct SessionSecurity: Sendable {
     case .expired: (.certificateExpired, "The certificate has expired")
     case .wrongID: (.certificateInvalid, "The certificate belongs to another app")
     case .unknownAuthority: (.certificateInvalid, "The certificate is not signed by a known authority")
-    case .regular, .silence, .garbage, .clear:
+    case .regular, .silence, .garbage, .clear, .lostFinished, .garbledFinished:
       Self.identityFault(of: summary, app, context).map { (.certificateInvalid, $0) }
     }
   }
