@@ -32,6 +32,29 @@ import Testing
     #expect(harness.headUnit.record.violations == [])
   }
 
+  /// Nothing that can be heard is left out after a pause, however long it was.
+  @Test func liveSoundIsResumed() throws {
+    let headUnit = try TestHeadUnit()
+    let pipeline = try Pipeline("audiotestsrc is-live=true ! sdlaudiosink name=sink uri=\(headUnit.uri)")
+    try pipeline.play()
+    try pipeline.waitForElementMessage("sdl-stream-started")
+    let app = try headUnit.waitForApp()
+    func setAudible(_ state: AudioStreamingState) {
+      headUnit.server.control(.app(app)) { $0.setAudioStreaming(state, now: $1) }
+    }
+    for _ in 0..<3 {
+      setAudible(.notAudible)
+      try pipeline.waitForElementMessage("sdl-stream-suspended")
+      let before = try pipeline.sink.statistics["samples-dropped-suspended"]
+      // Longer than sound may wait for the link, and than the lead.
+      #expect(eventually { (try? pipeline.sink.statistics["samples-dropped-suspended"] - before) ?? 0 > 20_000 })
+      setAudible(.audible)
+      try pipeline.waitForElementMessage("sdl-stream-started")
+    }
+    let statistics = try pipeline.sink.statistics
+    #expect(statistics["samples-dropped-queue-full"] == 0, "\(statistics.fields)")
+  }
+
   /// A file waits, and asks the application to pause. Only what is on its way when the driver silences the app is lost.
   @Test func aFileWaits() throws {
     // What passes until the application pauses is made up for, which the lead has to cover. It comes in a burst.

@@ -425,6 +425,9 @@ extension SamplePath {
         payload.giveUp(.queueFull)
         packer.bridge()
         return GST_FLOW_OK
+      case .ending:
+        payload.giveUp(.notStreaming)
+        return GST_FLOW_OK
       case .closed, .stale:
         guard !isLive, waitForEnd(of: grant, stream) else {
           payload.giveUp(.notStreaming)

@@ -60,20 +60,18 @@ struct SendHistory: Equatable, Sendable {
 public struct LinkDelay: Equatable, Sendable {
   private var history = SendHistory()
   private var handedByteCount: UInt64 = 0
-  private var lastTime: Duration = .zero
 
   /// Before anything was sent.
   public init() {}
 
-  /// The age of the oldest unacknowledged bytes; zero if the transport does not report them.
+  /// The age of the oldest unacknowledged bytes, from the first sample with them on: before it, nothing may have been
+  /// sent for minutes. Zero if the transport does not report acknowledgements.
   public mutating func age(_ sample: LinkSample) -> Duration {
     if sample.handedByteCount < handedByteCount { self = LinkDelay() }
     if sample.handedByteCount > handedByteCount {
-      let began = handedByteCount == 0 ? sample.time : lastTime
-      history.append(handedByteCount..<sample.handedByteCount, time: began, showsPathDelay: false)
+      history.append(handedByteCount..<sample.handedByteCount, time: sample.time, showsPathDelay: false)
       handedByteCount = sample.handedByteCount
     }
-    lastTime = sample.time
     guard let acknowledged = sample.acknowledgedByteCount else { return .zero }
     _ = history.acknowledge(acknowledged, now: sample.time)
     return history.oldest.map { max(sample.time - $0.time, .zero) } ?? .zero

@@ -185,7 +185,7 @@ extension ConnectionWriter {
       waits
       ? state.wait(until: nil) { state in
         let outcome = attempt(&state)
-        return outcome.0.result == .full ? nil : outcome
+        return outcome.0.result.mayPass ? nil : outcome
       } ?? (Submission(result: .closed, time: clock.now), .primary, nil)
       : state.withLock { attempt(&$0) }
     guard let step else { return submission }

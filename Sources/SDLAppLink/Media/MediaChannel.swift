@@ -57,7 +57,7 @@ public final class MediaChannel: Sendable {
     _ payload: any MediaPayload, grantEpoch: UInt32, blocking: Bool, samplesLink: Bool
   ) -> Submission {
     let first = writer.submit(payload, to: medium, grantEpoch: grantEpoch, waits: false, samplesLink: samplesLink)
-    guard first.result == .full, blocking, !thread.isCurrent else { return first }
+    guard first.result.mayPass, blocking, !thread.isCurrent else { return first }
     return writer.submit(payload, to: medium, grantEpoch: grantEpoch, waits: true, samplesLink: samplesLink)
   }
 
@@ -142,12 +142,17 @@ public struct Submission: Sendable {
 /// the caller.
 public enum SubmitResult: Equatable, Sendable {
   case queued
-  /// The queue is full, or the service is about to end, and `blocking` is false.
+  /// The queue is full, and `blocking` is false.
   case full
+  /// The service is about to end, which may be called off, and `blocking` is false.
+  case ending
   /// ``MediaChannel/setFlushing(_:)`` is on.
   case flushing
   /// Nothing may be sent now: there is no grant, or the connection is over.
   case closed
   /// The payload was made for another grant than the present one.
   case stale
+
+  /// Whether the same payload may be taken later.
+  var mayPass: Bool { self == .full || self == .ending }
 }

@@ -72,7 +72,8 @@ struct MediaSendState {
     guard let grant else { return .closed }
     guard grant.epoch == grantEpoch else { return .stale }
     guard !isFlushing else { return .flushing }
-    guard !isDraining, queue.hasRoom(for: byteCount) else { return .full }
+    guard !isDraining else { return .ending }
+    guard queue.hasRoom(for: byteCount) else { return .full }
     queue.append(PayloadQueue.Entry(payload: payload, byteCount: byteCount, queuedAt: now))
     return .queued
   }

@@ -318,7 +318,7 @@ extension FramePath {
     begin(permission.grant)
     let payload = takePayload(.repeated)
     guard format.fillWithLastPicture(payload, permission, isNew: isNew) else { return giveBack(payload) }
-    guard submitNow(payload, permission.grant) else {
+    guard submitNow(payload, permission.grant) == nil else {
       // The next pictures would depend on this one, which the decoder never gets.
       if isRaw { needsKeyFrame = true }
       return
@@ -396,7 +396,7 @@ extension FramePath {
         if let warning = pixelWarning.take() { announce(.warning(warning)) }
         return .queued
       case .full: return abandon(payload, .queueFull)
-      case .closed, .stale: return abandon(payload, .notStreaming)
+      case .ending, .closed, .stale: return abandon(payload, .notStreaming)
       case .flushing:
         // The path is kept: no other frame may overtake an encoded one.
         let result = gst_base_sink_wait_preroll(sink.baseSink)
@@ -417,18 +417,21 @@ extension FramePath {
   /// Queues a payload if there is room, on any thread.
   ///
   /// - Parameter time: running time at which it is shown; `GST_CLOCK_TIME_NONE` for now.
-  func submitNow(_ payload: FramePayload, _ grant: VideoGrant, at time: UInt64 = .max) -> Bool {
+  /// - Returns: why it is not queued; nil if it is.
+  func submitNow(_ payload: FramePayload, _ grant: VideoGrant, at time: UInt64 = .max) -> FrameDropReason? {
     let kind = payload.kind
-    let rtp = packetize(payload, for: grant, at: time)
-    let submission = rtp.map { _ in
-      connection.video.submit(payload, grantEpoch: grant.epoch, blocking: false, samplesLink: false)
-    }
-    guard let rtp, let submission, submission.result == .queued else {
+    guard let rtp = packetize(payload, for: grant, at: time) else {
       giveBack(payload)
-      return false
+      return .noPicture
+    }
+    let submission = connection.video.submit(
+      payload, grantEpoch: grant.epoch, blocking: false, samplesLink: false)
+    guard submission.result == .queued else {
+      giveBack(payload)
+      return submission.result == .full ? .queueFull : .notStreaming
     }
     if kind == .notice { self.rtp = rtp } else { noteQueued(grant, rtp, at: submission.time) }
-    return true
+    return nil
   }
 
   private func noteQueued(_ grant: VideoGrant, _ rtp: RTPStream, at time: Duration) {

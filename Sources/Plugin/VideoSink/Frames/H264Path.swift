@@ -173,7 +173,7 @@ extension H264Path {
       let payload = path.takePayload(.frame)
       switch passthrough.fill(payload, from: buffer, for: permission.grant) {
       case .filled:
-        guard path.submitNow(payload, permission.grant, at: path.frameRunningTime) else { return }
+        guard path.submitNow(payload, permission.grant, at: path.frameRunningTime) == nil else { return }
         path.needsKeyFrame = false
       case .parametersKept:
         path.giveBack(payload)

@@ -259,9 +259,9 @@ final class RawPath: FormatPath {
       if mayWait {
         let outcome = path.submit(payload, permission)
         if isFrame, case .dropped(let reason, _) = outcome { path.dropKept(reason) }
-      } else if !path.submitNow(payload, permission.grant) {
+      } else if let reason = path.submitNow(payload, permission.grant) {
         path.needsKeyFrame = true
-        if isFrame { path.dropKept(.queueFull) }
+        if isFrame { path.dropKept(reason) }
       }
     }
   }
@@ -349,10 +349,10 @@ extension RawPath {
       encoder.close()
       return path.dropKept(.noPicture)
     }
-    guard path.submitNow(payload, permission.grant) else {
+    if let reason = path.submitNow(payload, permission.grant) {
       // The next pictures would depend on this one, which the decoder never gets.
       path.needsKeyFrame = true
-      return path.dropKept(.queueFull)
+      path.dropKept(reason)
     }
   }
 

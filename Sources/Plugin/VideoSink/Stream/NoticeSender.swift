@@ -65,7 +65,7 @@ final class NoticeSender: @unchecked Sendable {
     stream.withPathIfFree { path in
       let payload = path.takePayload(.notice)
       unit.bytes.withUnsafeBytes { payload.storeUnits(of: $0, isKeyFrame: unit.isKeyFrame) }
-      return path.submitNow(payload, grant)
+      return path.submitNow(payload, grant) == nil
     } ?? false
   }
 
