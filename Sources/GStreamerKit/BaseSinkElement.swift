@@ -108,6 +108,21 @@ extension BaseSinkElement {
     return result > latestRunningTime ? .max : result
   }
 
+  /// GstBaseSink's property: the time from the arrival of a buffer in the car until it is seen or heard.
+  public var renderDelay: Duration { .nanoseconds(Int64(clamping: UInt64(gst_base_sink_get_render_delay(baseSink)))) }
+
+  /// From the running time of a buffer to the time at which the head unit must have it.
+  public var offset: Duration {
+    .nanoseconds(Int64(clamping: UInt64(gst_base_sink_get_latency(baseSink))))
+      + .nanoseconds(Int64(gst_base_sink_get_ts_offset(baseSink))) - renderDelay
+  }
+
+  /// The running time of the buffer that the head unit must have now; zero without a clock.
+  public var presentTime: Duration {
+    let time = UInt64(gst_element_get_current_running_time(gstElement))
+    return time == .max ? .zero : max(.nanoseconds(Int64(clamping: time)) - offset, .zero)
+  }
+
   /// Whether a time stamp is in the segment, but after ``latestRunningTime``.
   fileprivate func isTooLate(_ time: GstClockTime) -> Bool {
     let result = unlimitedRunningTime(of: time)

@@ -34,6 +34,21 @@ import Testing
     #expect(harness.headUnit.record.violations == [])
   }
 
+  /// Neither is the first one, which the base class has long before its time.
+  @Test func theFirstPictureIsNotSentBeforeItsTime() throws {
+    let headUnit = try TestHeadUnit(.small())
+    let pipeline = try Pipeline(
+      "appsrc name=src format=time is-live=true min-latency=800000000 ! sdlvideosink name=sink uri=\(headUnit.uri)")
+    let source = try FrameSource(
+      pipeline, caps: Picture.caps().replacing("framerate=30/1", with: "framerate=1/1"), frameRate: 1)
+    try pipeline.play()
+    source.push(Picture(320, 240, 1).bytes, at: 0)
+    try headUnit.waitForFrames(1)
+    let began = Duration.nanoseconds(Int64(pipeline.element.pointer.pointee.base_time))
+    let arrival = try #require(headUnit.record.arrivals.first) - began
+    #expect(arrival >= .seconds(0.8), "\(arrival)")
+  }
+
   /// While the next picture waits for its time, the one before it is repeated.
   @Test func noPictureIsSentBeforeItsTime() throws {
     let headUnit = try TestHeadUnit(.small())

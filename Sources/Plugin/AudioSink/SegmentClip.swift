@@ -33,21 +33,6 @@ struct SegmentClip {
 }
 
 extension AudioSink {
-  /// GstBaseSink's property: the time from the arrival of sound in the car until it is heard.
-  var renderDelay: Duration { .nanoseconds(Int64(clamping: UInt64(gst_base_sink_get_render_delay(baseSink)))) }
-
-  /// From the running time of a sample to the time at which the head unit must have it.
-  private var offset: Duration {
-    .nanoseconds(Int64(clamping: UInt64(gst_base_sink_get_latency(baseSink))))
-      + .nanoseconds(Int64(gst_base_sink_get_ts_offset(baseSink))) - renderDelay
-  }
-
-  /// The running time of the sample that the head unit must have now; zero without a clock.
-  var presentTime: Duration {
-    let time = UInt64(gst_element_get_current_running_time(gstElement))
-    return time == .max ? .zero : max(.nanoseconds(Int64(clamping: time)) - offset, .zero)
-  }
-
   /// When the head unit must have a sample, and the present time, by the pipeline's clock; nil without one, and with
   /// sync=false.
   func schedule(of runningTime: Duration) -> (due: Duration, now: Duration)? {

@@ -358,7 +358,7 @@ extension RawPath {
 
   /// The picture to show now.
   private var shownPicture: UnsafeMutablePointer<GstBuffer>? {
-    lastPicture.picture(at: UInt64(gst_element_get_current_running_time(path.sink.gstElement)))
+    lastPicture.picture(at: UInt64(path.sink.presentTime.nanoseconds))
   }
 
   func fillWithLastPicture(
