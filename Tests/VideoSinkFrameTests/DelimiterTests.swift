@@ -11,8 +11,13 @@ import Testing
 @Suite struct DelimiterTests {
   private static let properties = "keep-alive-interval=0 low-delay-delimiter=true"
 
-  private func expectMovedDelimiters(_ frames: [[UInt8]], sourceLocation: SourceLocation = #_sourceLocation) throws {
-    for frame in frames {
+  private func expectMovedDelimiters(
+    _ frames: [[UInt8]], isEnded: Bool = false, sourceLocation: SourceLocation = #_sourceLocation
+  ) throws {
+    if isEnded, let last = frames.last {
+      #expect(try nalTypes(last).contains(.accessUnitDelimiter) == false, sourceLocation: sourceLocation)
+    }
+    for frame in frames.dropLast(isEnded ? 1 : 0) {
       let types = try nalTypes(frame)
       #expect(
         types.last == .accessUnitDelimiter && types.count { $0 == .accessUnitDelimiter } == 1,
@@ -31,6 +36,22 @@ import Testing
     #expect(try harness.statistics["video-bytes-sent"] == harness.headUnit.record.video.reduce(0) { $0 + $1.count })
   }
 
+  /// None is left without a picture when the app ends its service: at the end of the stream, or in READY.
+  @Test(arguments: ["EOS", "READY"]) func theEnd(by way: String) throws {
+    let headUnit = try TestHeadUnit()
+    let pipeline = try Pipeline(
+      """
+      videotestsrc num-buffers=\(way == "EOS" ? 5 : -1) ! video/x-raw,width=320,height=240,framerate=30/1 \
+      ! sdlvideosink name=sink sync=\(way == "READY") uri=\(headUnit.uri) \(Self.properties)
+      """)
+    try pipeline.play()
+    try headUnit.waitForFrames(3)
+    if way == "EOS" { try pipeline.waitForEnd() } else { try pipeline.reach(GST_STATE_READY) }
+    _ = try headUnit.wait(for: "the end") { $0.stopReasons.first }
+    try expectMovedDelimiters(headUnit.record.video, isEnded: true)
+    #expect(headUnit.record.violations == [])
+  }
+
   /// x264enc writes delimiters, and h264parse puts them into blocks of their own, or lengths in front of them.
   @Test(arguments: ["byte-stream", "avc"]) func encodedPictures(format: String) throws {
     let headUnit = try TestHeadUnit()
@@ -43,8 +64,9 @@ import Testing
       """)
     try pipeline.play()
     try pipeline.waitForEnd()
-    #expect(headUnit.record.video.count == 20)
-    try expectMovedDelimiters(headUnit.record.video)
+    _ = try headUnit.wait(for: "the end") { $0.stopReasons.first }
+    #expect(headUnit.record.video.count == 21)
+    try expectMovedDelimiters(headUnit.record.video, isEnded: true)
     #expect(headUnit.record.violations == [])
   }
 

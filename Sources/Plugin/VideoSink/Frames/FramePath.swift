@@ -108,6 +108,8 @@ final class FramePath {
   private var rtp = RTPStream()
   /// The next frame must be a key frame, since the decoder lacks the frames that others depend on.
   var needsKeyFrame = true
+  /// The picture at hand is the last one of the service.
+  private var isClosing = false
   /// An empty payload.
   private var payload: FramePayload?
   private var results = FrameResults()
@@ -326,6 +328,16 @@ extension FramePath {
     needsKeyFrame = false
     lastSent = time
   }
+
+  /// The service is about to end: if the delimiter of a next picture is there already, repeats the last one behind it.
+  func close(_ permission: VideoNegotiation.Permission) {
+    guard settings.movesDelimiters, permission.grant.transport != .rtp, queuedEpoch == permission.grant.epoch else {
+      return
+    }
+    isClosing = true
+    sendLastPicture(permission, at: time.now)
+    isClosing = false
+  }
 }
 
 // MARK: The link
@@ -450,7 +462,7 @@ extension FramePath {
     _ payload: FramePayload, for grant: VideoGrant, at time: @autoclosure () -> UInt64
   ) -> RTPStream? {
     guard grant.transport == .rtp else {
-      if settings.movesDelimiters { payload.moveDelimiter() }
+      if settings.movesDelimiters { payload.moveDelimiter(isLast: isClosing) }
       return rtp
     }
     var stream = rtp

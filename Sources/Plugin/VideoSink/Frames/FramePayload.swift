@@ -161,12 +161,14 @@ final class FramePayload: MediaPayload, @unchecked Sendable {
   /// Puts the delimiter that announces the next picture at the end, in place of its own at the beginning, which came
   /// with the picture before: so a decoder that reads a byte stream knows at once that this picture is complete, not
   /// only when the next one begins (H.264, 7.4.1.2.3).
-  func moveDelimiter() {
+  ///
+  /// - Parameter isLast: whether no picture follows, and so no delimiter.
+  func moveDelimiter(isLast: Bool) {
     let (bytes, framing) = part(at: 0)
     if let end = NALUnits(bytes, framing: framing).delimiterEnd {
       if storedCount > 0 { storedSkipped = end } else { skip(skipped + end) }
     }
-    endsWithDelimiter = true
+    endsWithDelimiter = !isLast
   }
 
   /// The number of memory blocks of the access unit.

@@ -278,6 +278,7 @@ extension FrameRenderer {
         }
       }
     }
+    stream.closeLastPicture()
     return GST_FLOW_OK
   }
 

@@ -74,6 +74,12 @@ final class VideoStream: AppStream {
   func prepareToEnd() {
     touches.finish()
     keys.finish()
+    closeLastPicture()
+  }
+
+  /// The service is about to end.
+  func closeLastPicture() {
+    _ = withPathIfFree { path in state.withLock { $0.permission }.map { path.close($0) } }
   }
 
   func willEndService() {
