@@ -10,6 +10,8 @@ swift_scratch := $(CURDIR)/.build
 head_unit := $(build)/sdl-head-unit
 car_window := $(build)/sdl-car-window
 programs := $(head_unit) $(car_window)
+# The plugin starts it: it has to be in the same folder.
+guard := $(plugin_folder)/sdl-process-guard
 
 version := $(shell scripts/version)
 release_date := $(shell sed -n 's/^.. .$(version). - //p' CHANGELOG.md)
@@ -148,12 +150,13 @@ lint:
 ## build build/gstreamer-1.0/libgstsmartdevicelink.so
 plugin:
 	meson-wrap/build-product --product gstsmartdevicelink --output $(plugin) --scratch-path $(swift_scratch)
+	meson-wrap/build-product --product sdl-process-guard --output $(guard) --scratch-path $(swift_scratch)
 
 ## build build/sdl-head-unit
 head-unit:
 	meson-wrap/build-product --product sdl-head-unit --output $(head_unit) --scratch-path $(swift_scratch)
 
-$(plugin):
+$(plugin) $(guard):
 	$(MAKE) plugin
 
 ## build the program sdl-car-window
@@ -196,7 +199,7 @@ packages:
 
 # Does not build, since root need not have the Swift tool chain.
 ## install what was built: PREFIX=/usr/local, DESTDIR=
-install: $(plugin) $(programs) $(help_files)
+install: $(plugin) $(guard) $(programs) $(help_files)
 	install -d "$(DESTDIR)$(pluginsdir)" "$(DESTDIR)$(bindir)" "$(DESTDIR)$(valgrinddir)" "$(DESTDIR)$(presetsdir)"
 	install -m 644 $(presets) "$(DESTDIR)$(presetsdir)/"
 	for program in $(notdir $(programs)); do \
@@ -206,11 +209,12 @@ install: $(plugin) $(programs) $(help_files)
 	done
 	install -m 644 $(suppressions) "$(DESTDIR)$(valgrinddir)/"
 	install -m 644 $(plugin) "$(DESTDIR)$(pluginsdir)/"
+	install -m 755 $(guard) "$(DESTDIR)$(pluginsdir)/"
 	install -m 755 $(programs) "$(DESTDIR)$(bindir)/"
 
 ## remove it, with the same variables
 uninstall:
-	rm -f "$(DESTDIR)$(pluginsdir)/$(notdir $(plugin))"
+	rm -f "$(DESTDIR)$(pluginsdir)/$(notdir $(plugin))" "$(DESTDIR)$(pluginsdir)/$(notdir $(guard))"
 	rm -f "$(DESTDIR)$(valgrinddir)/$(notdir $(suppressions))" "$(DESTDIR)$(presetsdir)/$(notdir $(presets))"
 	for program in $(notdir $(programs)); do \
 	  rm -f "$(DESTDIR)$(bindir)/$$program" "$(DESTDIR)$(sharedir)/man/man1/$$program.1" \

@@ -73,6 +73,12 @@ let programLink: [LinkerSetting] = [
   .unsafeFlags(["-static-stdlib", "-use-ld=lld", "-Xlinker", "--gc-sections"] + packedRelocations, release)
 ]
 
+/// The same for a program in C alone: without the start files of Swift, its runtime can be left out.
+let cProgramLink: [LinkerSetting] = [
+  .unsafeFlags(
+    ["-static-stdlib", "-use-ld=lld", "-nostartfiles", "-Xlinker", "--gc-sections"] + packedRelocations, release)
+]
+
 // Each target names all modules that it imports, so that a change in one recompiles all targets that use it, even through
 // another.
 let package = Package(
@@ -81,6 +87,7 @@ let package = Package(
     .library(name: "gstsmartdevicelink", type: .dynamic, targets: ["CPluginEntry"]),
     .executable(name: "sdl-head-unit", targets: ["sdl-head-unit"]),
     .executable(name: "sdl-car-window", targets: ["sdl-car-window"]),
+    .executable(name: "sdl-process-guard", targets: ["sdl-process-guard"]),
   ],
   targets: [
     // Pure layers: bytes in, values out.
@@ -116,6 +123,9 @@ let package = Package(
           "libxcb-xtest0-dev",
         ])
       ]),
+    // Stands beside the plugin, which starts it.
+    .executableTarget(
+      name: "sdl-process-guard", dependencies: ["CLinux"], path: "Sources/ProcessGuard", linkerSettings: cProgramLink),
     .target(name: "CarWindow", dependencies: ["CXCB", "CLinux", "DBus", "SDLLink"], swiftSettings: strict),
     .systemLibrary(name: "CVersion"),
     .systemLibrary(name: "CGIO"),

@@ -1,11 +1,13 @@
 #define _GNU_SOURCE
 #include "process_guard.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/syscall.h>
@@ -13,11 +15,11 @@
 #include <time.h>
 #include <unistd.h>
 
-/* The guard is a copy of a process with several threads, which never becomes another program: it may call nothing but
-   functions that are safe in signal handlers. */
-
 /* The descriptors of the guard, beside 0 to 2, which are /dev/null. */
 enum { CONTROL = 3, REPORTS = 4, OUTPUT = 5, PASSED = 6, FIRST_FREE = 7 };
+
+/* The arguments of guard_main, in front of the program's. Empty ones stand for NULL. */
+enum { FOLDER = 0, FILE_TO_REMOVE = 1, FOLDER_TO_REMOVE = 2, PROGRAM = 3 };
 
 /* How long the processes have after SIGTERM, and after SIGKILL. */
 enum { TERM_MILLISECONDS = 2000, KILL_MILLISECONDS = 2000 };
@@ -84,22 +86,23 @@ signal_all (pid_t program, int number)
 }
 
 static void
-run_program (const guarded_command *command)
+run_program (char **arguments, int has_passed)
 {
+  const char *folder = arguments[FOLDER];
   setpgid (0, 0);
   reset_signals ();
   dup2 (OUTPUT, STDOUT_FILENO);
   dup2 (OUTPUT, STDERR_FILENO);
   fcntl (REPORTS, F_SETFD, FD_CLOEXEC);
-  if (command->passed >= 0)
+  if (has_passed)
     dup2 (PASSED, 3);
   else
     close (3);
   close (OUTPUT);
   close (PASSED);
   close_from (FIRST_FREE);
-  if (command->folder == NULL || chdir (command->folder) == 0)
-    execvpe (command->arguments[0], command->arguments, command->environment);
+  if (*folder == 0 || chdir (folder) == 0)
+    execvp (arguments[PROGRAM], arguments + PROGRAM);
   report (REPORTS, GUARD_FAILED, errno);
   _exit (127);
 }
@@ -121,27 +124,20 @@ reap (pid_t program, int *status)
 }
 
 static void
-run_guard (const guarded_command *command, int control, int reports)
+wipe (char **texts)
 {
-  int kept[4] = { control, reports, command->output, command->passed };
+  for (; *texts != NULL; texts++)
+    memset (*texts, 0, strlen (*texts));
+}
+
+int
+guard_main (int count, char **arguments)
+{
   sigset_t ended;
   int status = 0;
-
-  /* A session of its own: Ctrl-C in the terminal is for the parent process. */
-  setsid ();
-  reset_signals ();
-  for (int at = 0; at < 4; at++)
-    if (kept[at] >= 0)
-      kept[at] = fcntl (kept[at], F_DUPFD, 64);
-  int null = open ("/dev/null", O_RDWR);
-  for (int at = 0; at < 3; at++)
-    dup2 (null, at);
-  for (int at = 0; at < 4; at++)
-    if (kept[at] >= 0)
-      dup2 (kept[at], CONTROL + at);
-    else
-      close (CONTROL + at);
-  close_from (FIRST_FREE);
+  if (count <= PROGRAM)
+    return 2;
+  int has_passed = fcntl (PASSED, F_GETFD) >= 0;
   prctl (PR_SET_CHILD_SUBREAPER, 1);
   signal (SIGPIPE, SIG_IGN);
   sigemptyset (&ended);
@@ -151,16 +147,19 @@ run_guard (const guarded_command *command, int control, int reports)
 
   pid_t program = fork ();
   if (program == 0)
-    run_program (command);
+    run_program (arguments, has_passed);
   if (program < 0) {
     report (REPORTS, GUARD_FAILED, errno);
-    _exit (1);
+    return 1;
   }
   setpgid (program, program);
   report (REPORTS, GUARD_STARTED, program);
   close (OUTPUT);
+  /* Who looks for the program by its command line or environment must not find the guard. */
+  wipe (arguments + PROGRAM);
+  wipe (environ);
   /* Otherwise the number belongs to another descriptor by now. */
-  if (command->passed >= 0)
+  if (has_passed)
     close (PASSED);
 
   long deadline = 0;
@@ -190,22 +189,89 @@ run_guard (const guarded_command *command, int control, int reports)
       signal_all (program, SIGKILL);
     }
   }
-  if (command->file)
-    unlink (command->file);
-  if (command->file_folder)
-    rmdir (command->file_folder);
+  if (*arguments[FILE_TO_REMOVE])
+    unlink (arguments[FILE_TO_REMOVE]);
+  if (*arguments[FOLDER_TO_REMOVE])
+    rmdir (arguments[FOLDER_TO_REMOVE]);
   report (REPORTS, GUARD_ENDED, status);
-  _exit (0);
+  return 0;
+}
+
+/* In a copy of a process with several threads: it may call nothing but functions that are safe in signal handlers. */
+static void
+run_guard (const guarded_command *command, char **arguments, int control, int reports)
+{
+  int kept[4] = { control, reports, command->output, command->passed };
+
+  /* A session of its own: Ctrl-C in the terminal is for the parent process. */
+  setsid ();
+  reset_signals ();
+  for (int at = 0; at < 4; at++)
+    if (kept[at] >= 0)
+      kept[at] = fcntl (kept[at], F_DUPFD, 64);
+  int null = open ("/dev/null", O_RDWR);
+  for (int at = 0; at < 3; at++)
+    dup2 (null, at);
+  for (int at = 0; at < 4; at++)
+    if (kept[at] >= 0)
+      dup2 (kept[at], CONTROL + at);
+    else
+      close (CONTROL + at);
+  close_from (FIRST_FREE);
+  execve (command->guard[0], arguments, command->environment);
+  report (REPORTS, GUARD_FAILED, errno);
+  _exit (127);
+}
+
+const char *
+guard_own_file (void)
+{
+  static const char place;
+  Dl_info info;
+  return dladdr (&place, &info) != 0 ? info.dli_fname : NULL;
+}
+
+static size_t
+count_of (char *const *texts)
+{
+  size_t count = 0;
+  while (texts[count] != NULL)
+    count++;
+  return count;
+}
+
+/* The guard's own arguments, the three of guard_main, and the program's. NULL without memory. */
+static char **
+guard_arguments (const guarded_command *command)
+{
+  size_t own = count_of (command->guard), others = count_of (command->arguments);
+  char **all = calloc (own + PROGRAM + others + 1, sizeof *all);
+  if (all == NULL)
+    return NULL;
+  for (size_t at = 0; at < own; at++)
+    all[at] = command->guard[at];
+  all[own + FOLDER] = (char *) (command->folder ? command->folder : "");
+  all[own + FILE_TO_REMOVE] = (char *) (command->file ? command->file : "");
+  all[own + FOLDER_TO_REMOVE] = (char *) (command->file_folder ? command->file_folder : "");
+  for (size_t at = 0; at < others; at++)
+    all[own + PROGRAM + at] = command->arguments[at];
+  return all;
 }
 
 int
 guard_start (const guarded_command *command, int *control, int *reports)
 {
   int control_pipe[2], report_pipe[2];
-  if (pipe2 (control_pipe, O_CLOEXEC) != 0)
+  char **arguments = guard_arguments (command);
+  if (arguments == NULL)
     return -1;
+  if (pipe2 (control_pipe, O_CLOEXEC) != 0) {
+    free (arguments);
+    return -1;
+  }
   if (pipe2 (report_pipe, O_CLOEXEC) != 0) {
     int reason = errno;
+    free (arguments);
     close (control_pipe[0]);
     close (control_pipe[1]);
     errno = reason;
@@ -223,12 +289,13 @@ guard_start (const guarded_command *command, int *control, int *reports)
     if (guard == 0) {
       close (control_pipe[1]);
       close (report_pipe[0]);
-      run_guard (command, control_pipe[0], report_pipe[1]);
+      run_guard (command, arguments, control_pipe[0], report_pipe[1]);
     }
     _exit (guard < 0 ? 1 : 0);
   }
   int reason = errno;
   pthread_sigmask (SIG_SETMASK, &former, NULL);
+  free (arguments);
   close (control_pipe[0]);
   close (report_pipe[1]);
   int status = 0;

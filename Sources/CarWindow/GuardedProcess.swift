@@ -41,16 +41,19 @@ final class GuardedProcess {
   private(set) var output: Int32 = -1
   private var control: Int32 = -1
 
-  init(_ command: Command) throws(CarWindowError) {
+  /// - Parameter processGuard: nil is the installed one.
+  init(_ command: Command, guardedBy processGuard: ProcessGuard? = nil) throws(CarWindowError) {
     name = command.arguments.first ?? ""
+    let processGuard = if let processGuard { processGuard } else { try ProcessGuard.installed() }
+    let guardCommand = CStrings(processGuard.command)
     var (reading, writing): (Int32, Int32) = (-1, -1)
     guard linux_pipe(&reading, &writing) == 0 else { throw Self.systemError("pipe") }
     defer { close(writing) }
     let arguments = CStrings(command.arguments)
     let environment = CStrings(command.environment.map { "\($0)=\($1)" })
     var guarded = guarded_command(
-      arguments: arguments.pointer, environment: environment.pointer, folder: nil, output: writing,
-      passed: command.passed ?? -1, file: nil, file_folder: nil)
+      guard: guardCommand.pointer, arguments: arguments.pointer, environment: environment.pointer, folder: nil,
+      output: writing, passed: command.passed ?? -1, file: nil, file_folder: nil)
     let folder = CStrings([command.folder ?? ""])
     let file = CStrings([command.file?.path ?? "", command.file?.folder ?? ""])
     if command.folder != nil { guarded.folder = UnsafePointer(folder.pointer[0]) }
@@ -58,7 +61,7 @@ final class GuardedProcess {
       guarded.file = UnsafePointer(file.pointer[0])
       guarded.file_folder = UnsafePointer(file.pointer[1])
     }
-    let result = withExtendedLifetime((arguments, environment, folder, file)) {
+    let result = withExtendedLifetime((guardCommand, arguments, environment, folder, file)) {
       guard_start(&guarded, &control, &reports)
     }
     guard result == 0 else {
@@ -145,23 +148,5 @@ final class GuardedProcess {
       output = -1
     }
     return nil
-  }
-}
-
-/// Strings as a C array that ends with NULL.
-private final class CStrings {
-  let pointer: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>
-  private let count: Int
-
-  init(_ texts: [String]) {
-    count = texts.count
-    pointer = .allocate(capacity: texts.count + 1)
-    for (index, text) in texts.enumerated() { (pointer + index).initialize(to: strdup(text)) }
-    (pointer + count).initialize(to: nil)
-  }
-
-  deinit {
-    for index in 0..<count { free(pointer[index]) }
-    pointer.deallocate()
   }
 }

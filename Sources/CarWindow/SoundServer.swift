@@ -15,7 +15,8 @@ public final class SoundServer {
   public var address: String { "unix:\(socket)" }
 
   /// Starts it, and waits until it can be connected to.
-  public init() throws(CarWindowError) {
+  /// - Parameter processGuard: nil is the installed one.
+  public init(guardedBy processGuard: ProcessGuard? = nil) throws(CarWindowError) {
     guard CarWindow.path(of: "pulseaudio") != nil else {
       throw CarWindowError(.missing, "Sound needs PulseAudio: install pulseaudio, or use --no-sound")
     }
@@ -31,7 +32,7 @@ public final class SoundServer {
             "--disable-shm=yes", "--realtime=no", "--high-priority=no", "--log-level=warn",
             "--load=module-null-sink sink_name=car sink_properties=device.description=Car rate=48000 channels=2",
             "--load=module-native-protocol-unix auth-anonymous=1 auth-cookie-enabled=0 socket=\(socket)",
-          ], environment: environment, folder: "/", passed: nil, file: (socket, folder)))
+          ], environment: environment, folder: "/", passed: nil, file: (socket, folder)), guardedBy: processGuard)
     } catch {
       rmdir(folder)
       throw error

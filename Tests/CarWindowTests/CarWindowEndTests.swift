@@ -72,6 +72,29 @@ import Testing
     #expect(cost() - before < 50)
   }
 
+  /// A second process with the memory of an application, or its files, would have its secrets too.
+  @Test func guardsHoldNothingOfTheApplication() throws {
+    setenv("SDL_TEST_SECRET", "of the application", 1)
+    defer { unsetenv("SDL_TEST_SECRET") }
+    let screen = try ScreenPipeline(Self.canvas)
+    try screen.waitForCanvas()
+    let processes = try Processes(screen.source)
+    for pid in [processes.program, processes.server] {
+      let parent = "/proc/\(Self.fields(of: Int(pid))[1])"
+      let file = try FileManager.default.destinationOfSymbolicLink(atPath: parent + "/exe")
+      #expect(file.hasSuffix("/sdl-process-guard"))
+      let descriptors = try FileManager.default.contentsOfDirectory(atPath: parent + "/fd").map {
+        (try? FileManager.default.destinationOfSymbolicLink(atPath: "\(parent)/fd/\($0)")) ?? ""
+      }
+      #expect(descriptors.count { $0 == "/dev/null" } == 3, "\(descriptors)")
+      #expect(descriptors.count == 6 && descriptors.count { $0.hasPrefix("pipe:") } == 2, "\(descriptors)")
+      let environment = try Data(contentsOf: URL(fileURLWithPath: parent + "/environ"))
+      let command = try Data(contentsOf: URL(fileURLWithPath: parent + "/cmdline"))
+      #expect(environment.allSatisfy { $0 == 0 })
+      #expect(!String(decoding: command, as: UTF8.self).contains("canvas.py"))
+    }
+  }
+
   /// The numbers in /proc/PID/stat after the program's name and the state's letter, which counts as 0: the second is
   /// the parent.
   private static func fields(of pid: Int) -> [Int] {

@@ -6,9 +6,11 @@
 
 /* A program below a guard: a process of its own that ends the program and all its descendants, with SIGTERM and after
    two seconds with SIGKILL, as soon as the writing end of its pipe is closed everywhere. So no process stays when this
-   one is killed. */
+   one is killed. The guard is a program too, which shares neither memory nor descriptors with this process. */
 
 typedef struct {
+  /* The program that calls guard_main: its path, and the arguments that make it do so; ends with NULL. */
+  char *_Nullable const *_Nonnull guard;
   /* Ends with NULL. The first one is looked up in PATH. */
   char *_Nullable const *_Nonnull arguments;
   /* Ends with NULL. */
@@ -46,5 +48,11 @@ enum guard_kind {
    closed on exec.
    Returns 0, or -1 with errno. */
 int guard_start (const guarded_command *_Nonnull command, int *_Nonnull control, int *_Nonnull reports);
+
+/* The path of the program or shared object that has this code; NULL if it is not known. */
+const char *_Nullable guard_own_file (void);
+
+/* The guard's own work, with the arguments behind those of guarded_command.guard. Returns the status of its process. */
+int guard_main (int count, char *_Nullable *_Nonnull arguments);
 
 #endif
