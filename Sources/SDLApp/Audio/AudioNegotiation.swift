@@ -154,15 +154,15 @@ extension AudioNegotiation {
 
   /// A start has failed.
   ///
-  /// - Parameter hasVideo: whether the app's video goes on without sound.
+  /// - Parameter hasVideo: whether the app has video, which does not depend on sound.
   /// - Throws: when the head unit would only refuse the next one, and sound is all that the app has.
   public mutating func startFailed(
     _ failure: AudioStartFailure, retryAfter: Duration?, hasVideo: Bool = false
   ) throws(AudioProblem) {
     guard let retryAfter else {
-      guard hasVideo else { throw .refused(failure, hasVideo: false) }
+      guard hasVideo else { throw .refused(failure, isVideoStreaming: false) }
       isRefused = true
-      return notify(.problem(.refused(failure, hasVideo: true)))
+      return notify(.problem(.refused(failure, isVideoStreaming: session.videoState == .streaming)))
     }
     notify(.problem(.startRefused(failure, retryAfter: isSuspendedByDriver ? nil : retryAfter)))
   }

@@ -4,8 +4,8 @@ import SDLMessages
 public enum AudioProblem: Error, Equatable, Sendable {
   /// Tried again after that time; nil: when the driver makes the app audible.
   case startRefused(AudioStartFailure, retryAfter: Duration?)
-  /// The head unit would refuse it again. If the app has video, that goes on without sound.
-  case refused(AudioStartFailure, hasVideo: Bool)
+  /// The head unit would refuse it again, so that there is no sound on this connection, whatever becomes of video.
+  case refused(AudioStartFailure, isVideoStreaming: Bool)
   /// Upstream can't send the head unit's format.
   case wrongFormat(input: PCMFormat, headUnit: PCMFormat)
 }
@@ -18,9 +18,9 @@ extension AudioProblem: CustomStringConvertible {
       "\(Self.sentence(failure)) Trying again when the app is audible."
     case .startRefused(let failure, let time?):
       "\(Self.sentence(failure)) Trying again in \(time.components.seconds) s."
-    case .refused(let failure, let hasVideo):
+    case .refused(let failure, let isVideoStreaming):
       "\(Self.sentence(failure)) It would refuse the same again."
-        + (hasVideo ? " Video continues without sound." : "")
+        + (isVideoStreaming ? " Video continues without sound." : "")
     case .wrongFormat(let input, let headUnit):
       "The head unit plays \(headUnit), one channel, but the input is \(input): "
         + "put audioconvert ! audioresample before sdlaudiosink."

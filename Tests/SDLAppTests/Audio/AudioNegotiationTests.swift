@@ -188,9 +188,27 @@ import Testing
     }.get()
     #expect(driver.notifications.last == .problem(.startRefused(failure, retryAfter: .seconds(2))))
     #expect(AudioProblem.startRefused(failure, retryAfter: .seconds(2)).description.hasSuffix("Trying again in 2 s."))
-    #expect(throws: AudioProblem.refused(failure, hasVideo: false)) {
+    #expect(throws: AudioProblem.refused(failure, isVideoStreaming: false)) {
       try driver.negotiation.startFailed(failure, retryAfter: nil)
     }
+  }
+
+  /// A head unit that refuses sound for good may have refused video too, or not have answered yet: only video that runs
+  /// goes on.
+  @Test(arguments: StreamState.allCases) func videoThatGoesOn(state: StreamState) throws {
+    var driver = Driver()
+    driver.start()
+    driver.publish { $0.videoState = state }
+    let failure = AudioStartFailure.refused(rejectedParameters: [], reason: "Allowed only in protected mode")
+    try driver.change { negotiation in
+      Result { () throws(AudioProblem) in try negotiation.startFailed(failure, retryAfter: nil, hasVideo: true) }
+    }.get()
+    guard case .problem(let problem) = driver.notifications.last else {
+      Issue.record("\(driver.notifications)")
+      return
+    }
+    #expect(problem.description.contains("Video continues without sound") == (state == .streaming), "\(problem)")
+    #expect(problem.description.contains("It would refuse the same again"))
   }
 
   /// Video goes on without sound that is refused for good: nothing waits for that any more, until a service starts all
@@ -203,7 +221,7 @@ import Testing
     try driver.change { negotiation in
       Result { () throws(AudioProblem) in try negotiation.startFailed(failure, retryAfter: nil, hasVideo: true) }
     }.get()
-    #expect(driver.notifications.last == .problem(.refused(failure, hasVideo: true)))
+    #expect(driver.notifications.last == .problem(.refused(failure, isVideoStreaming: false)))
     driver.show(.none, .notAudible)
     #expect(driver.decide(isLive: isLive) == .drop(.notStreaming))
     driver.change { $0.streamEnded() }
