@@ -56,6 +56,9 @@ public struct VideoSize: Hashable, Sendable, CustomStringConvertible {
     self.height = height
   }
 
+  /// Whether a picture of `other` has no more pixels.
+  func hasRoom(for other: VideoSize) -> Bool { other.width * other.height <= width * height }
+
   /// "800×480".
   public var description: String { "\(width)×\(height)" }
 }

@@ -9,18 +9,6 @@ import SDLMessages
 /// It is driven by levels: the request to the head unit depends only on the present state, not on the events that led
 /// to it.
 public struct VideoNegotiation: StreamNegotiation {
-  /// The user's settings.
-  public struct Settings: Equatable, Sendable {
-    public var suspendPolicy = SuspendPolicy.auto
-    public var resizePolicy = ResizePolicy.renegotiate
-    /// How H.264 may be carried, in order of preference; nil leaves it to the head unit.
-    public var transports: [VideoTransport]?
-    public var encoder = EncoderPreferences()
-
-    /// The defaults of the element.
-    public init() {}
-  }
-
   /// The service, from its grant until the application is told of its end.
   private struct Service {
     var grant: VideoGrant
@@ -272,7 +260,7 @@ extension VideoNegotiation {
   /// The session has this status now, whatever it was before.
   ///
   /// - Parameter lostFrames: all frames so far that were not sent.
-  /// - Throws: when both sides have no format in common.
+  /// - Throws: when both sides have no format or size in common.
   public mutating func sessionChanged(
     to status: AppSession.Status, lostFrames: UInt64, now: Duration
   ) throws(VideoProblem) -> Questions {
@@ -286,18 +274,21 @@ extension VideoNegotiation {
     if let end = status.videoEnd, end.epoch == service?.grant.epoch {
       questions.asksUpstream = serviceEnded(end.reason, lostFrames: lostFrames, now: now)
     }
-    if let grant = status.videoGrant, grant.epoch != service?.grant.epoch { serviceStarted(grant, now: now) }
+    if let grant = status.videoGrant, grant.epoch != service?.grant.epoch { try serviceStarted(grant, now: now) }
     announceStart()
     if let wait = status.videoWait, wait != former.videoWait, pipeline.isRunning { notify(.stream(.waiting(wait))) }
     if let video = status.video, video != former.video {
-      let displays = try selection.receive(video.capability, screen: video.fallbackSize, allowed: settings.transports)
+      let displays = try selection.receive(
+        video.capability, screen: video.fallbackSize, allowed: settings.transports, largest: settings.largestPicture)
+      if let problem = selection.takeLeftOut() { notify(.problem(problem)) }
       questions.ranges = beginChoice(.headUnit(displays))
     }
     if !questions.asksUpstream, questions.ranges == nil { requestPlayingIfNeeded() }
     return questions
   }
 
-  private mutating func serviceStarted(_ grant: VideoGrant, now: Duration) {
+  private mutating func serviceStarted(_ grant: VideoGrant, now: Duration) throws(VideoProblem) {
+    if grant.isSizeOverridden { try selection.check(grant.size, settings.largestPicture) }
     service = Service(grant: grant, since: now)
     if grant.isSizeOverridden, selection.acknowledge(grant.size, inputSize: upstream.size) {
       upstream.choiceChanged(asks: true)

@@ -10,6 +10,8 @@ public enum VideoProblem: Error, Equatable, Sendable {
 
   /// The head unit lists no format that can be sent, or none that the user allows.
   case noCommonFormat(offered: [VideoStreamingFormat], allowed: [VideoTransport]?)
+  /// The head unit wants pictures that are larger than the user allows. `others`: it has other displays besides.
+  case tooLarge([VideoSize], largest: VideoSize, others: Bool)
   /// The app supports none of the head unit's displays.
   case noSupportedDisplay(String)
   /// `resize-policy=error`.
@@ -39,6 +41,15 @@ extension VideoProblem: CustomStringConvertible {
       let sends = (allowed ?? VideoTransport.allCases).map(\.rawValue).joined(separator: ", ")
       return "There is no common format: the head unit takes \(takes), and the sink sends H264 over \(sends)"
         + (allowed == nil ? "." : " as set by video-formats.")
+    case .tooLarge(let sizes, let largest, let hasOthers):
+      let names = sizes.reduce(into: [String]()) { names, size in
+        if !names.contains("\(size)") { names.append("\(size)") }
+      }
+      let bound = "more pixels than max-width × max-height, \(largest)"
+      return hasOthers
+        ? "The head unit's display of \(names.joined(separator: ", ")) is left out, because that has \(bound)."
+        : "The head unit takes only pictures of \(names.joined(separator: ", ")), which have \(bound): raise these "
+          + "properties if this machine has the memory and computing time for such pictures."
     case .noSupportedDisplay(let reason): return reason
     case .resizeForbidden(let size, let offered):
       return "The head unit resizes the picture from \(size) to \(offered), which resize-policy=error forbids."

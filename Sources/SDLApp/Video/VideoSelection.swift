@@ -31,6 +31,10 @@ struct VideoSelection: Sendable {
   private var displaysNumber: UInt64?
   /// The number of queries when the connection was lost last.
   private var questionCountAtLoss: UInt64 = 0
+  /// The sizes of displays that are left out because they are too large.
+  private var leftOut: VideoProblem?
+  /// The last report to the application of them.
+  private var reportedLeftOut: VideoProblem?
   /// The last report to the application of why no display is supported.
   private var reportedRejection: String?
 }
@@ -132,11 +136,13 @@ extension VideoSelection {
 
 /// Inputs of the head unit.
 extension VideoSelection {
-  /// - Parameter allowed: the transports of H.264 that the user allows; nil for all.
+  /// - Parameters:
+  ///   - allowed: the transports of H.264 that the user allows; nil for all.
+  ///   - largest: the picture with the most pixels that the user allows.
   /// - Returns: the displays that can be streamed to.
-  /// - Throws: when both sides have no format in common.
+  /// - Throws: when both sides have no format or size in common.
   mutating func receive(
-    _ capability: VideoStreamingCapability?, screen: VideoSize?, allowed: [VideoTransport]?
+    _ capability: VideoStreamingCapability?, screen: VideoSize?, allowed: [VideoTransport]?, largest: VideoSize
   ) throws(VideoProblem) -> [VideoDisplay] {
     func isUsable(_ formats: [VideoStreamingFormat]?) -> Bool {
       !VideoTransport.choices(offered: formats, wished: allowed).isEmpty
@@ -146,8 +152,29 @@ extension VideoSelection {
     guard displays.isEmpty ? isUsable(capability?.supportedFormats) : !usable.isEmpty else {
       throw .noCommonFormat(offered: capability?.supportedFormats ?? [], allowed: allowed)
     }
+    let fitting = usable.filter { $0.streamSize.map(largest.hasRoom) ?? true }
+    // Those of an earlier list were reported with it.
+    let announced = usable.filter { !$0.isFallback }
+    let tooLarge = announced.compactMap(\.streamSize).filter { !largest.hasRoom(for: $0) }
+    leftOut = tooLarge.isEmpty ? nil : .tooLarge(tooLarge, largest: largest, others: true)
+    guard tooLarge.isEmpty || tooLarge.count < announced.count else {
+      throw .tooLarge(tooLarge, largest: largest, others: false)
+    }
     self.capability = capability
-    return usable
+    return fitting
+  }
+
+  /// The head unit has acknowledged `size`.
+  ///
+  /// - Throws: when that is larger than `largest`.
+  func check(_ size: VideoSize, _ largest: VideoSize) throws(VideoProblem) {
+    guard largest.hasRoom(for: size) else { throw .tooLarge([size], largest: largest, others: false) }
+  }
+
+  /// Which displays are too large, once.
+  mutating func takeLeftOut() -> VideoProblem? {
+    defer { reportedLeftOut = leftOut }
+    return leftOut == reportedLeftOut ? nil : leftOut
   }
 
   /// The head unit has acknowledged `size` instead of the requested size, while the input has another.
