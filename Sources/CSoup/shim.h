@@ -13,6 +13,10 @@ typedef struct _CSoupBytes CSoupBytes;
 typedef struct _CSoupCancellable CSoupCancellable;
 typedef struct _CSoupMessage CSoupMessage;
 typedef struct _CSoupSession CSoupSession;
+/* GSocketAddress, GSocketConnection, GSocket */
+typedef struct _CSoupAddress CSoupAddress;
+typedef struct _CSoupConnection CSoupConnection;
+typedef struct _CSoupSocket CSoupSocket;
 typedef struct _CSoupStream CSoupStream;
 
 /* GError */
@@ -21,6 +25,15 @@ typedef struct {
   int code;
   char *message;
 } CSoupError;
+
+/* The handler of SoupMessage::network-event; `event` is a GSocketClientEvent, and until the TLS handshake `connection`
+ * is a GSocketConnection. */
+typedef void (*CSoupNetworkEvent) (CSoupMessage *, int event, void *connection, void *data);
+/* GClosureNotify */
+typedef void (*CSoupDestroy) (void *data, void *closure);
+/* GSocketClientEvent */
+static const int CSOUP_CONNECTING = 2;
+static const int CSOUP_CONNECTED = 3;
 
 /* SOUP_MESSAGE_NO_REDIRECT */
 static const unsigned CSOUP_NO_REDIRECT = 1 << 1;
@@ -34,12 +47,21 @@ static const unsigned CSOUP_NO_REDIRECT = 1 << 1;
   FUNCTION (ssize_t, g_input_stream_read, (CSoupStream *, void *, size_t, CSoupCancellable *, CSoupError **)) \
   FUNCTION (void *, g_object_ref, (void *)) \
   FUNCTION (void, g_object_unref, (void *)) \
+  FUNCTION (unsigned long, g_signal_connect_data, \
+            (void *, const char *, CSoupNetworkEvent, void *, CSoupDestroy, unsigned)) \
+  FUNCTION (ssize_t, g_socket_address_get_native_size, (CSoupAddress *)) \
+  FUNCTION (int, g_socket_address_to_native, (CSoupAddress *, void *, size_t, CSoupError **)) \
+  FUNCTION (int, g_socket_close, (CSoupSocket *, CSoupError **)) \
+  FUNCTION (CSoupAddress *, g_socket_connection_get_local_address, (CSoupConnection *, CSoupError **)) \
+  FUNCTION (CSoupAddress *, g_socket_connection_get_remote_address, (CSoupConnection *, CSoupError **)) \
+  FUNCTION (CSoupSocket *, g_socket_connection_get_socket, (CSoupConnection *)) \
   FUNCTION (unsigned, soup_message_get_status, (CSoupMessage *)) \
   FUNCTION (CSoupMessage *, soup_message_new, (const char *, const char *)) \
   FUNCTION (void, soup_message_set_flags, (CSoupMessage *, unsigned)) \
   FUNCTION (void, soup_message_set_request_body_from_bytes, (CSoupMessage *, const char *, CSoupBytes *)) \
   FUNCTION (CSoupSession *, soup_session_new, (void)) \
   FUNCTION (CSoupStream *, soup_session_send, (CSoupSession *, CSoupMessage *, CSoupCancellable *, CSoupError **)) \
+  FUNCTION (void, soup_session_set_proxy_resolver, (CSoupSession *, void *)) \
   FUNCTION (void, soup_session_set_timeout, (CSoupSession *, unsigned))
 
 #define CSOUP_MEMBER(result, name, arguments) result (*_Nonnull name) arguments;

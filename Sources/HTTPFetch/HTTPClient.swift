@@ -24,8 +24,11 @@ public enum HTTPClient {
 
   /// Sends `body` by POST. Redirections are not followed, since they could lead anywhere.
   ///
-  /// - Throws: for a URL that is not ``isAllowed(_:allowsThisMachine:)``, without libsoup 3, for all answers but 2xx, and
-  ///   for one that is not complete within `time`.
+  /// - Parameter allowsThisMachine: whether the server may be on this machine, or in a network around it. Otherwise
+  ///   nothing is sent to such an address, whatever the URL says and the name service answers, and no proxy is used,
+  ///   which could reach it.
+  /// - Throws: for a URL that is not ``isAllowed(_:allowsThisMachine:)``, for a server at such an address, without libsoup
+  ///   3, for all answers but 2xx, and for one that is not complete within `time`.
   public static func post(
     _ body: [UInt8], to url: String, contentType: String, allowsThisMachine: Bool, within time: Duration = totalTimeout
   ) throws(HTTPFailure) -> [UInt8] {
@@ -37,6 +40,7 @@ public enum HTTPClient {
     defer { soup.g_object_unref(UnsafeMutableRawPointer(session)) }
     soup.soup_session_set_timeout(session, UInt32(timeout.components.seconds))
     soup.soup_message_set_flags(message, CSOUP_NO_REDIRECT)
+    if !allowsThisMachine { soup.soup_session_set_proxy_resolver(session, nil) }
     let bytes = soup.g_bytes_new(body, body.count)
     soup.soup_message_set_request_body_from_bytes(message, contentType, bytes)
     soup.g_bytes_unref(bytes)
@@ -46,11 +50,17 @@ public enum HTTPClient {
     defer {
       isOver.change { $0 = true }
     }
+    let servers: ServerCheck.Servers =
+      allowsThisMachine ? (url.lowercased().hasPrefix("http:") ? .thisMachine : .all) : .distant
+    let check = ServerCheck(servers, soup, cancellable)
+    check.watch(message)
     var error: UnsafeMutablePointer<CSoupError>?
     guard let stream = soup.soup_session_send(session, message, cancellable, &error) else {
-      throw HTTPFailure(error, soup)
+      let failure = HTTPFailure(error, soup)
+      throw check.failure ?? failure
     }
     defer { soup.g_object_unref(UnsafeMutableRawPointer(stream)) }
+    if let failure = check.failure { throw failure }
     let status = soup.soup_message_get_status(message)
     guard (200..<300).contains(status) else { throw HTTPFailure("the server answered \(status)") }
     return try read(stream, soup, cancellable)
@@ -95,7 +105,8 @@ public enum HTTPClient {
   }
 
   /// Whether something may be sent to `url`: encrypted, or to this machine.
-  /// - Parameter allowsThisMachine: its services expect nothing from other machines.
+  /// - Parameter allowsThisMachine: its services expect nothing from other machines. This is only about how `url` is
+  ///   written; the address of the connection is checked as well.
   public static func isAllowed(_ url: String, allowsThisMachine: Bool) -> Bool {
     guard let colon = url.firstRange(of: "://") else { return false }
     let authority = url[colon.upperBound...].prefix { !"/?#".contains($0) }
@@ -121,7 +132,7 @@ public struct HTTPFailure: Error, Equatable, CustomStringConvertible {
   }
 
   /// Takes `error` over.
-  fileprivate init(_ error: UnsafeMutablePointer<CSoupError>?, _ soup: CSoupFunctions) {
+  init(_ error: UnsafeMutablePointer<CSoupError>?, _ soup: CSoupFunctions) {
     description = error?.pointee.message.map { String(cString: $0) } ?? "no answer"
     if let error { soup.g_error_free(error) }
   }

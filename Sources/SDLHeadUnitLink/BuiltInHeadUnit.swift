@@ -29,6 +29,7 @@ public final class BuiltInHeadUnit: Transport {
   }
 
   public var transportClass: TransportClass { .tcpWiFi }
+  public var isOnThisMachine: Bool { true }
   public var waitsForPeers: Bool { false }
 
   /// The present one; nil between two connections.

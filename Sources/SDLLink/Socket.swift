@@ -196,13 +196,11 @@ package class Socket: @unchecked Sendable {
 }
 
 extension Socket {
-  /// Whether the other end is a process of this machine.
+  /// Whether the other end of a TCP connection is a process of this machine.
   package var isPeerOnThisMachine: Bool {
-    guard let peer = peerAddress else { return false }
-    if peer.family == AF_UNIX { return true }
     // If both ends are on this machine, they have the same address also in a network.
-    guard peer.isIP, let own = ownAddress else { return false }
-    return peer.host == own.host || peer.host.hasPrefix("127.")
+    guard let peer = peerAddress, peer.isIP, let own = ownAddress else { return false }
+    return peer.host == own.host || peer.reach == .thisMachine
   }
 }
 

@@ -6,7 +6,7 @@ package struct SocketAddress: Sendable, CustomStringConvertible {
   private var length: socklen_t
 
   /// A copy of what the system returned; nil for an impossible length.
-  init?(copying address: UnsafePointer<sockaddr>, length: socklen_t) {
+  package init?(copying address: UnsafePointer<sockaddr>, length: socklen_t) {
     guard Int(length) <= MemoryLayout<sockaddr_storage>.size else { return nil }
     storage = sockaddr_storage()
     self.length = length

@@ -10,6 +10,10 @@ public protocol Transport: AnyObject, Sendable {
   /// The kind of its connections.
   var transportClass: TransportClass { get }
 
+  /// Whether its peers are on this machine: such a peer may name addresses of this machine, which to others mean
+  /// another one.
+  var isOnThisMachine: Bool { get }
+
   /// Begins to look for peers.
   ///
   /// - Parameter report: is called on a thread of the transport, with no lock held.
@@ -31,6 +35,7 @@ public protocol Transport: AnyObject, Sendable {
 }
 
 extension Transport {
+  public var isOnThisMachine: Bool { false }
   public var waitsForPeers: Bool { true }
   public func connect() -> PeerConnection? { nil }
   public func disconnect() {}

@@ -22,6 +22,47 @@ import Testing
     #expect(HTTPClient.isAllowed("https://a.example/", allowsThisMachine: false))
   }
 
+  /// However its address is written, and whatever the name service says: nothing is sent to a program of this machine,
+  /// not even a connection made.
+  @Test(arguments: ["127.0.0.1", "localhost", "[::ffff:127.0.0.1]", "[::ffff:7f00:1]", "0.0.0.0"])
+  func thisMachineByAddress(host: String) throws {
+    let listener = try Listener()
+    let error = #expect(throws: HTTPFailure.self) {
+      try HTTPClient.post(
+        [1], to: "https://\(host):\(listener.port)/", contentType: "text/plain", allowsThisMachine: false)
+    }
+    let text = error.map { "\($0)" } ?? ""
+    #expect(text.contains("is on this machine or in a network around it"), "\(host): \(text)")
+    #expect(!listener.hasConnection)
+    // For a head unit on this machine it is only a server without a certificate.
+    let reached = #expect(throws: HTTPFailure.self) {
+      try HTTPClient.post(
+        [1], to: "https://\(host):\(listener.port)/", contentType: "text/plain", allowsThisMachine: true,
+        within: .milliseconds(200))
+    }
+    #expect(reached?.description.contains("network around it") == false && listener.hasConnection, "\(host)")
+  }
+
+  /// Forms of numbers that libsoup takes for names are no addresses to it, and must not become any.
+  @Test(arguments: ["0x7f000001", "2130706433", "0177.0.0.1", "127.1"]) func thisMachineByNumber(host: String) throws {
+    let listener = try Listener()
+    #expect(throws: HTTPFailure.self) {
+      try HTTPClient.post(
+        [1], to: "https://\(host):\(listener.port)/", contentType: "text/plain", allowsThisMachine: false)
+    }
+    #expect(!listener.hasConnection)
+  }
+
+  /// Nor to one in a network around this machine, or to this machine by its address there.
+  @Test func localNetwork() throws {
+    for host in ["10.255.255.1", "192.168.255.1", "169.254.169.254", "[fd00::1]", "[fe80::1]"] {
+      let error = #expect(throws: HTTPFailure.self) {
+        try HTTPClient.post([1], to: "https://\(host)/", contentType: "text/plain", allowsThisMachine: false)
+      }
+      #expect(error?.description.contains("network around it") == true, "\(host): \(error as Any)")
+    }
+  }
+
   private func post(
     _ body: [UInt8], to url: String, within time: Duration = HTTPClient.totalTimeout
   ) throws(HTTPFailure) -> [UInt8] {
@@ -136,5 +177,36 @@ private final class TestServer: @unchecked Sendable {
     // The end of the answer, for one without a length.
     shutdown(connection, Int32(SHUT_WR))
     while read(connection, &buffer, buffer.count) > 0 {}
+  }
+}
+
+/// A port of this machine, on which nothing answers.
+private final class Listener {
+  private let descriptor: Int32
+  let port: UInt16
+
+  init() throws {
+    descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue), 0)
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    var size = socklen_t(MemoryLayout<sockaddr_in>.size)
+    let descriptor = descriptor
+    let result = withUnsafeMutablePointer(to: &address) {
+      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { pointer in
+        bind(descriptor, pointer, size) | listen(descriptor, 8) | getsockname(descriptor, pointer, &size)
+      }
+    }
+    port = UInt16(bigEndian: address.sin_port)
+    try #require(result == 0)
+  }
+
+  deinit { close(descriptor) }
+
+  /// Whether somebody has connected since the last call.
+  var hasConnection: Bool {
+    let connection = accept(descriptor, nil, nil)
+    guard connection >= 0 else { return false }
+    close(connection)
+    return true
   }
 }

@@ -31,6 +31,15 @@ public final class AppConnection: Sendable {
       case .transport(let transport): transport.transportClass
       }
     }
+
+    /// Whether the head unit at the other end of `socket` is on this machine.
+    func isOnThisMachine(_ socket: Socket) -> Bool {
+      switch self {
+      case .tcp: socket.isPeerOnThisMachine
+      case .descriptor(let descriptor): descriptor.isLocal
+      case .transport(let transport): transport.isOnThisMachine
+      }
+    }
   }
 
   /// The head unit, and the parameters of the connection.

@@ -30,13 +30,17 @@ public final class ConnectedDescriptor: Equatable, Sendable {
 
   /// As the application has passed it.
   public let number: Int32
+  /// Whether the head unit is a program on this machine. Nothing about a descriptor tells: a socket pair may lead
+  /// through another program to a car.
+  public let isLocal: Bool
   private let socket: Monitor<Socket?>
 
   /// Takes over `descriptor`, unless there is a fault.
-  public init(adopting descriptor: Int32) throws(Fault) {
+  public init(adopting descriptor: Int32, isLocal: Bool = false) throws(Fault) {
     if let fault = Self.fault(of: descriptor) { throw fault }
     guard Self.adopted.withLock({ $0.insert(descriptor).inserted }) else { throw .inUse }
     number = descriptor
+    self.isLocal = isLocal
     let adopted = Socket(adopting: descriptor) { descriptor in
       // Another process may have it too, such as the shell that opened it.
       _ = shutdown(descriptor, Int32(SHUT_RDWR))

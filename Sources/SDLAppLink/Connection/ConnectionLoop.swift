@@ -60,7 +60,7 @@ final class ConnectionLoop {
     tracer = MessageTracer(connection.configuration.messageTrace, clock: clock)
     var configuration = connection.configuration.session
     configuration.primaryTransport = connection.configuration.endpoint.transportClass
-    configuration.acceptsLoopback = reader.socket.isPeerOnThisMachine
+    configuration.acceptsLoopback = connection.configuration.endpoint.isOnThisMachine(reader.socket)
     connection.notePeer(isOnThisMachine: configuration.acceptsLoopback)
     session = AppSession(
       configuration: configuration, lastEpoch: lastEpoch,
@@ -379,7 +379,9 @@ extension ConnectionLoop {
 extension ConnectionLoop {
   /// Begins to connect, as the session requests.
   private func openSecondary(_ address: TransportAddress, attempt: UInt32) {
-    secondary = SecondaryLink(address, attempt: attempt, connection.configuration, wakeUp: connection.wakeUp)
+    secondary = SecondaryLink(
+      address, attempt: attempt, connection.configuration, acceptsThisMachine: session.configuration.acceptsLoopback,
+      wakeUp: connection.wakeUp)
   }
 
   /// The session has no use for it any more. Bytes that wait are discarded.
@@ -418,9 +420,9 @@ extension ConnectionLoop {
     guard let attempt = secondary?.attempt else { return }
     switch progress {
     case .connected(let socket):
-      // It may be a host name, or the address of a network interface.
+      // It may be the address of a network interface.
       guard session.configuration.acceptsLoopback || !socket.isPeerOnThisMachine else {
-        return loseSecondary("the address belongs to the app's own machine")
+        return loseSecondary(SecondaryLink.ownAddress)
       }
       writer.open(socket, as: .secondary)
       perform(session.secondaryConnected(attempt: attempt, now: clock.now))

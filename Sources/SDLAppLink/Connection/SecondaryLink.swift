@@ -18,6 +18,9 @@ struct SecondaryLink {
     case failed(String)
   }
 
+  /// Why an address of a head unit on another machine is not connected to.
+  static let ownAddress = "the address belongs to the app's own machine"
+
   /// The session's number of the attempt (``AppSession/Action/openSecondary(_:attempt:)``).
   let attempt: UInt32
   private(set) var stage: Stage
@@ -30,11 +33,19 @@ struct SecondaryLink {
   private let timeout: Duration
   private let clock: TimeSource
   private let makeSocket: SocketMaker
+  private let acceptsThisMachine: Bool
 
   /// Begins to resolve; a numeric address needs no name service.
-  init(_ address: TransportAddress, attempt: UInt32, _ configuration: AppConnection.Configuration, wakeUp: WakeUp) {
+  ///
+  /// - Parameter acceptsThisMachine: whether the head unit is on this machine. What its address means to the resolver
+  ///   counts, not how it is written.
+  init(
+    _ address: TransportAddress, attempt: UInt32, _ configuration: AppConnection.Configuration,
+    acceptsThisMachine: Bool, wakeUp: WakeUp
+  ) {
     self.address = address
     self.attempt = attempt
+    self.acceptsThisMachine = acceptsThisMachine
     timeout = configuration.connectTimeout
     clock = configuration.clock
     makeSocket = configuration.makeSocket
@@ -53,9 +64,11 @@ struct SecondaryLink {
         return clock.now < deadline ? nil : .failed("the name service did not answer for \(address.host)")
       }
       do {
+        let addresses = try outcome.get().filter { acceptsThisMachine || $0.reach != .thisMachine }
+        guard !addresses.isEmpty else { return .failed(Self.ownAddress) }
         stage = .connecting(
           Connector(
-            addresses: try outcome.get(), timeout: timeout, deadline: deadline, clock: clock, makeSocket: makeSocket))
+            addresses: addresses, timeout: timeout, deadline: deadline, clock: clock, makeSocket: makeSocket))
       } catch {
         return .failed("\(error)")
       }
