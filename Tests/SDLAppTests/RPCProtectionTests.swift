@@ -108,22 +108,9 @@ import Testing
 
   /// The handshake, and the acknowledgement of the protected service.
   private func protect(_ driver: AppDriver) {
-    shakeHands(driver)
-    acknowledgeEncrypted(driver, .rpc)
+    driver.shakeHands()
+    driver.acknowledgeEncrypted(.rpc)
     #expect(driver.session.status.isRPCEncrypted)
-  }
-
-  private func shakeHands(_ driver: AppDriver) {
-    for number: UInt8 in [1, 3] {
-      let query = SecurityQuery(type: 0, queryID: 1, sequenceNumber: 1, binary: [22, 3, 3, 0, 1, number]).bytes
-      driver.receiveSecurity(query, messageID: UInt32(number) + 400)
-    }
-  }
-
-  private func acknowledgeEncrypted(_ driver: AppDriver, _ service: ServiceType) {
-    var acknowledgement = Frame.control(.startServiceACK, service: service, version: 5, sessionID: AppDriver.sessionID)
-    acknowledgement.header.isEncrypted = true
-    driver.receive(acknowledgement)
   }
 
   private static func permissions(_ names: [String]) -> JSONObject {
@@ -186,8 +173,8 @@ import Testing
     driver.setButtonsWanted(true)
     driver.setVideoRequest(AppDriver.videoRequest)
     driver.status(.full, .streamable)
-    shakeHands(driver)
-    acknowledgeEncrypted(driver, .video)
+    driver.shakeHands()
+    driver.acknowledgeEncrypted(.video)
     #expect(driver.session.status.videoGrant?.isEncrypted == true)
     _ = driver.take()
     let policy = OnPermissionsChange(
@@ -195,13 +182,13 @@ import Testing
     driver.notify(.onPermissionsChange, policy.json)
     driver.setHapticRectangles(HapticTests.list([10]))
     #expect(driver.take() == ["→ StartService rpc encrypted"])
-    acknowledgeEncrypted(driver, .rpc)
+    driver.acknowledgeEncrypted(.rpc)
     #expect(driver.take() == ["• RPCs encrypted", "→ SendHapticData request", "→ SubscribeButton request"])
   }
 
   /// The capability is asked for in clear only if nothing comes of the protection.
   @Test(arguments: [true, false]) func capabilityWaitsForTheProtection(isProtected: Bool) {
-    let driver = AppDriver.registeredWithTLS()
+    let driver = AppDriver.registeredWithTLS(.prefer)
     driver.respond(.getSystemCapability, RPCResult(success: false, resultCode: .disallowed).json)
     let policy = OnPermissionsChange(allowedLevels: ["GetSystemCapability": [.full]], requiresEncryption: true)
     driver.notify(.onPermissionsChange, policy.json)

@@ -35,6 +35,7 @@ import Testing
     arguments: [
       (.connectionLost, true), (.heartbeatLost, true), (.endedByHeadUnit, true), (.unanswered(request: "x"), true),
       (.sessionRefused(reason: nil), true), (.notSDL(firstBytes: []), true),
+      (.rpcsNotEncrypted(reason: "x", isRequiredByHeadUnit: true), false),
       (.unsupportedProtocol(version: "2"), false), (.videoNotSupported, false),
       (.registrationRefused(resultCode: "DISALLOWED", info: nil), false),
       (.registrationRefused(resultCode: "USER_DISALLOWED", info: nil), false),

@@ -35,6 +35,12 @@ extension AppElement {
           GST_RESOURCE_ERROR_NOT_AUTHORIZED,
           "The head unit's policy requires encrypted RPCs, but they are sent in clear: \(reason). It may refuse some of them."
         ))
+    case .rpcIgnored(let function):
+      warn(
+        .resource(
+          GST_RESOURCE_ERROR_NOT_AUTHORIZED,
+          "\(function) came in clear, and is ignored with rpc-encryption=require: another machine may have sent it. A head unit has to encrypt all notifications, by requireEncryption in its policy; otherwise use rpc-encryption=prefer."
+        ))
     case .driverDistraction(let distraction): postDriverDistraction(distraction)
     case .presentationRefused(let function, let code, let info):
       let what = function == .changeRegistration ? "name in its language" : "icon"

@@ -23,7 +23,8 @@ extension ElementError {
       case .registrationRefused(let result, _)
       where [.tooManyApplications, .applicationRegisteredAlready].contains(ResultCode(rawValue: result)):
         GST_RESOURCE_ERROR_BUSY
-      case .registrationRefused, .unregistered, .videoNotSupported, .notEncrypted, .headUnitNotTrusted:
+      case .registrationRefused, .unregistered, .videoNotSupported, .notEncrypted, .rpcsNotEncrypted,
+        .headUnitNotTrusted:
         GST_RESOURCE_ERROR_NOT_AUTHORIZED
       case .endedByHeadUnit, .heartbeatLost, .connectionLost, .encryptedTransportLost, .decryptionFailed,
         .handshakeLost:

@@ -44,7 +44,7 @@ struct AppPresentation: Sendable {
     guard !isUnanswered, !waitsForProtection, context.isRegistered, let step = steps.first else { return }
     let function = step.function
     guard context.permissions?.allow(function, at: context.hmiStatus?.level) == true,
-      !context.security.isProtectionMissing(for: function)
+      !context.security.rpc.isMissing(for: function)
     else { return }
     isUnanswered = true
     switch step {
@@ -64,7 +64,7 @@ struct AppPresentation: Sendable {
     if result?.success == true {
       if case .file(let upload) = step, !upload.isComplete { return }
       steps.removeFirst()
-    } else if result?.resultCode == ResultCode.encryptionNeeded.rawValue, context.security.canProtectRPCs {
+    } else if result?.resultCode == ResultCode.encryptionNeeded.rawValue, context.security.rpc.isPossible {
       waitsForProtection = true
       // The upload starts again.
       if case .file(let upload) = step { steps[0] = .file(upload.restarted) }

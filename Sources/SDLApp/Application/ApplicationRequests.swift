@@ -50,7 +50,7 @@ struct ApplicationRequests: Sendable {
     notBefore = nil
     while context.isRegistered, upload == nil, let index = nextIndex(context) {
       let next = waiting[index]
-      if context.security.isProtectionMissing(for: next.function) {
+      if context.security.rpc.isMissing(for: next.function) {
         // In clear it is never sent.
         waiting.remove(at: index)
         report(next.failure(.encryptionNeeded, "RPCs to this head unit are not encrypted"), &context)
@@ -72,7 +72,7 @@ struct ApplicationRequests: Sendable {
   /// The index in ``waiting`` of the request that is next. The order is kept, except that a SystemRequest does not wait
   /// behind those that wait for encrypted RPCs, which may depend on it.
   private func nextIndex(_ context: SessionContext) -> Int? {
-    guard let first = waiting.first, context.security.isProtectionPending(for: first.function) else {
+    guard let first = waiting.first, context.security.rpc.isPending(for: first.function) else {
       return waiting.indices.first
     }
     return waiting.firstIndex { $0.function == .systemRequest }

@@ -55,7 +55,7 @@ struct ButtonSubscriptions: Sendable {
     guard unanswered == nil, !isForbidden, context.isRegistered, let request = nextRequest else { return }
     let function: FunctionID = request.isWanted ? .subscribeButton : .unsubscribeButton
     guard context.permissions?.allow(function, at: context.hmiStatus?.level) == true,
-      !context.security.isProtectionPending(for: function)
+      !context.security.rpc.isPending(for: function)
     else { return }
     unanswered = request
     context.request(function, ButtonSubscription(request.button).json)

@@ -190,7 +190,7 @@ extension VideoService {
   mutating func sendHapticRectangles(_ context: inout SessionContext) {
     let isAllowed =
       context.isRegistered && grant != nil && context.hmiStatus?.level == .full
-      && !context.security.isProtectionPending(for: .sendHapticData)
+      && !context.security.rpc.isPending(for: .sendHapticData)
     let geometry = isAllowed ? geometry : nil
     guard let rectangles = haptics.next(geometry, now: context.now) else { return }
     guard context.permit(.sendHapticData) else {

@@ -209,7 +209,7 @@ extension AppSession {
   /// Acts on the difference between the wanted and the present state.
   private mutating func reconcile() throws(AppSessionFailure) {
     guard context.phase != .over else { return }
-    if context.isRegistered { context.security.protectRPCs(situation, &context.messenger) }
+    if context.isRegistered { try context.security.protectRPCs(situation, &context.messenger) }
     if context.takeCapabilityChange() {
       services.video.capabilityChanged(&context)
       let announced = context.announced
@@ -344,9 +344,9 @@ extension AppSession {
       endedByHeadUnit()
     case (.endService, let service): context.messenger.send(.endServiceACK, service)
     case (.startServiceACK, .rpc):
-      try perform(context.security.rpcAcknowledged(isEncrypted: header.isEncrypted, &context.messenger))
+      try perform(try context.security.rpcAcknowledged(isEncrypted: header.isEncrypted, &context.messenger))
     case (.startServiceNAK, .rpc):
-      try perform(context.security.rpcRefused(ServiceRejection(payload: frame.payload), &context.messenger))
+      try perform(try context.security.rpcRefused(ServiceRejection(payload: frame.payload), &context.messenger))
     case (.endServiceACK, .rpc), (.endServiceNAK, .rpc):
       if case .finishing(.endingSession, _) = context.phase { end() }
     default: context.messenger.diagnose("ignored control frame \(control) on \(header.service)")
@@ -421,8 +421,8 @@ extension AppSession {
         return context.messenger.diagnose("ignored a response without a request: \(message.function)")
       }
       try receiveResponse(to: function, message.parameters)
-    case .notification where !isEncrypted && context.security.needsProtection(message.function):
-      context.messenger.diagnose("ignored \(message.function) in clear, which must be encrypted")
+    case .notification where !isEncrypted && context.security.rpc.rejectsClear(message.function):
+      context.security.rpcIgnoredInClear(message.function, &context.messenger)
     case .notification:
       if services.application.wants(message.function) { context.messenger.report(.applicationRPC(message)) }
       try receiveNotification(message.function, message.parameters, isEncrypted: isEncrypted)

@@ -37,6 +37,8 @@ extension AppSession {
     /// Whether video and sound are encrypted, which needs a ``SecureChannelFactory``.
     public var encryption = MediaEncryption.none
     public var encryptionPolicy = EncryptionPolicy.require
+    /// Whether RPCs are encrypted, which needs a ``SecureChannelFactory`` as well.
+    public var rpcEncryption = RPCEncryption.prefer
     /// Whether the app is the TLS client, for head units that are configured as servers.
     public var beginsHandshake = false
     /// For the answer to a StartService of video or sound that needs a TLS handshake.

@@ -61,11 +61,13 @@ extension AppSession {
     /// Encrypted video, or sound, was requested, but starts in clear; why, in a form that can follow a colon. Only with
     /// ``EncryptionPolicy/prefer``.
     case mediaInClear(ServiceType, String)
-    /// RPCs are encrypted from now on, as the head unit's policy requires.
+    /// RPCs are encrypted from now on, as the head unit's policy or the app requires.
     case rpcProtected
     /// RPCs are not encrypted although the policy requires it, so the head unit may refuse some; why, in a form that
     /// can follow a colon.
     case rpcInClear(String)
+    /// A notification came in clear although RPCs are encrypted, and the app takes none in clear. Once in a session.
+    case rpcIgnored(FunctionID)
     /// Something unexpected without consequences, for the log.
     case diagnostic(String)
     /// The session has ended without the app having asked for it. At most once.

@@ -22,6 +22,8 @@ public enum AppSessionFailure: Error, Equatable, Sendable {
   case connectionLost
   /// The head unit answers the request for encrypted video, or sound, in clear; the text gives the cause, if known.
   case notEncrypted(ServiceType, reason: String)
+  /// RPCs have to be encrypted, by the head unit's policy or for the user, and are not; the text says why.
+  case rpcsNotEncrypted(reason: String, isRequiredByHeadUnit: Bool)
   /// This app does not accept the head unit's certificate; the text says why.
   case headUnitNotTrusted(reason: String)
   /// TLS handshakes do not complete, but the head unit behaves as if they had.
@@ -59,6 +61,10 @@ extension AppSessionFailure: CustomStringConvertible {
       "the head unit closed the connection; its log may say why"
     case .notEncrypted(let service, let reason):
       "the head unit does not encrypt the \(service.mediaName): \(reason). With encryption-policy=prefer it would be sent in clear"
+    case .rpcsNotEncrypted(let reason, true):
+      "the head unit's policy requires encrypted RPCs, but they can't be encrypted: \(reason). With encryption-policy=prefer they would be sent in clear"
+    case .rpcsNotEncrypted(let reason, false):
+      "the RPCs are not encrypted, as rpc-encryption=require demands: \(reason). The head unit needs certificates and a policy for that; with rpc-encryption=prefer its policy alone would decide"
     case .headUnitNotTrusted(let reason):
       "this app does not trust the head unit: \(reason). The property ca-certificates says which authorities may sign its certificate; with encryption-policy=prefer video and sound would be sent in clear"
     case .handshakeLost:

@@ -45,7 +45,7 @@ extension AppSessionFailure {
   /// Whether another attempt may succeed, once the app has been registered with this head unit.
   public var canHeal: Bool {
     switch self {
-    case .unsupportedProtocol, .videoNotSupported, .notEncrypted, .headUnitNotTrusted: false
+    case .unsupportedProtocol, .videoNotSupported, .notEncrypted, .rpcsNotEncrypted, .headUnitNotTrusted: false
     case .registrationRefused(let resultCode, _):
       // Other codes may be temporary: after a broken connection, a head unit may still count the app as registered.
       ![.disallowed, .userDisallowed, .unsupportedVersion, .invalidData].contains(ResultCode(rawValue: resultCode))

@@ -141,7 +141,8 @@ struct SessionContext: Sendable {
     phase = .finishing(.unregistering, deadline: now + configuration.finishTimeout)
     // The screen returns to its former content. The answer is not waited for.
     if [.full, .limited].contains(hmiStatus?.level), let version = headUnit?.rpcVersion, version >= Self.closeVersion,
-      permissions?.allow(.closeApplication, at: hmiStatus?.level) == true
+      permissions?.allow(.closeApplication, at: hmiStatus?.level) == true,
+      !security.rpc.isPending(for: .closeApplication)
     {
       request(.closeApplication, [:])
     }
@@ -151,7 +152,7 @@ struct SessionContext: Sendable {
   /// The answer to GetSystemCapability.
   mutating func capabilityAnswered(_ result: RPCResult, _ answer: SystemCapability) throws(AppSessionFailure) {
     guard isRegistered else { return }
-    let canProtectRPCs = security.canProtectRPCs
+    let canProtectRPCs = security.rpc.isPossible
     try act(
       on: announced.answered(result, answer, isInNone: isInNone, canProtectRPCs: canProtectRPCs, &messenger))
   }
@@ -189,7 +190,9 @@ struct SessionContext: Sendable {
 
   /// Tells the head unit, once, which of its displays the app supports.
   mutating func announceSupportedDisplays() {
-    guard let version = headUnit?.rpcVersion, version >= Self.appCapabilityVersion else { return }
+    guard let version = headUnit?.rpcVersion, version >= Self.appCapabilityVersion,
+      !security.rpc.isPending(for: .onAppCapabilityUpdated)
+    else { return }
     let entries = announced.takeSupportedEntries()
     guard !entries.isEmpty else { return }
     messenger.notify(
@@ -230,7 +233,7 @@ struct SessionContext: Sendable {
     case .none: break
     case .request:
       guard permit(.getSystemCapability) else { return try act(on: announced.unavailable()) }
-      guard !security.isProtectionPending(for: .getSystemCapability) else { return announced.waitForProtection() }
+      guard !security.rpc.isPending(for: .getSystemCapability) else { return announced.waitForProtection() }
       request(.getSystemCapability, GetSystemCapability(type: .videoStreaming, subscribe: true).json)
     case .notSupported: throw .videoNotSupported
     case .changed:

@@ -7,7 +7,7 @@ import SDLWire
 /// The head unit is the TLS client and begins, once video, sound or RPCs were requested with the E bit; with head units
 /// that are configured as TLS servers, the app begins. One handshake is for the whole session, and only one start of
 /// video or sound with the E bit is under way at a time (SDL-0322). The RPC service starts in clear, and is started
-/// again with the E bit once the app is registered, if the head unit's policy requires that (SDL-0207).
+/// again with the E bit once the app is registered, if the head unit's policy or the user requires that (SDL-0207).
 struct SessionSecurity: Sendable {
   /// The present state of the session that security depends on.
   struct Situation {
@@ -40,14 +40,6 @@ struct SessionSecurity: Sendable {
   enum Decrypted {
     case frame(Frame)
     case dropped([Output])
-  }
-
-  /// The state of the encryption of RPCs. Nothing undoes it within a session.
-  private enum RPCProtection: Equatable {
-    case none
-    case starting(deadline: Duration)
-    case protected
-    case refused
   }
 
   private struct Handshake {
@@ -84,11 +76,7 @@ struct SessionSecurity: Sendable {
   private var failure: HandshakeFailure?
   private var video: MediaProtection
   private var audio: MediaProtection
-  private var rpc = RPCProtection.none
-  /// The head unit has refused a request because it was in clear.
-  private var hasRefusedClearRPC = false
-  /// Which RPCs the head unit encrypts, once RPCs are encrypted.
-  private var policy = OnPermissionsChange.Protection.functions([])
+  private(set) var rpc: RPCProtection
 
   /// - Parameter makeChannel: makes this end of TLS; nil refuses handshakes.
   init(_ configuration: AppSession.Configuration, makeChannel: SecureChannelFactory?) {
@@ -96,6 +84,7 @@ struct SessionSecurity: Sendable {
     self.makeChannel = makeChannel
     video = MediaProtection(.video, configuration)
     audio = MediaProtection(.audio, configuration)
+    rpc = RPCProtection(configuration, hasChannel: makeChannel != nil)
   }
 
   /// The protection of video or sound.
@@ -111,12 +100,9 @@ struct SessionSecurity: Sendable {
   }
 
   /// Whether RPCs go encrypted in both directions.
-  var isRPCEncrypted: Bool { rpc == .protected }
+  var isRPCEncrypted: Bool { rpc.isComplete }
 
-  /// Whether RPCs can still become encrypted.
-  var canProtectRPCs: Bool { canEncrypt && rpc != .refused && rpc != .protected }
-
-  /// Whether the app encrypts at all.
+  /// Whether the app encrypts video and sound.
   var canEncrypt: Bool { configuration.encryption != .none && makeChannel != nil }
 
   /// Whether the next start of video or sound has the E bit.
@@ -130,7 +116,7 @@ struct SessionSecurity: Sendable {
 
   /// When ``advance(_:_:)`` has something to do.
   func nextDeadline(_ situation: Situation) -> Duration? {
-    handshakeBegin.earlier(handshakeDeadline(situation)).earlier(rpcDeadline)
+    handshakeBegin.earlier(handshakeDeadline(situation)).earlier(rpc.deadline)
   }
 
   /// Time has passed.
@@ -142,8 +128,9 @@ struct SessionSecurity: Sendable {
       outputs += try handshakeStalled(isAcknowledged: !heldAcknowledgements.isEmpty, situation, &messenger)
     }
     outputs += try beginHandshake(situation, &messenger)
-    if let deadline = rpcDeadline, deadline <= situation.now {
-      outputs += rpcFailed("the head unit did not answer", &messenger)
+    if let deadline = rpc.deadline, deadline <= situation.now {
+      try rpc.failed("the head unit did not answer", &messenger)
+      outputs.append(.rpcInClear)
     }
     return outputs
   }
@@ -174,6 +161,14 @@ extension SessionSecurity {
   ) throws(AppSessionFailure) -> [Output] {
     let isChannelUsed = situation.hasEncryptedMedia || isRPCEncrypted
     let isNew = handshake == nil || query.beginsHandshake && channel != nil && !isChannelUsed
+    if isNew, makeChannel != nil, !isHandshakeAwaited(situation) {
+      // On a connection of his own, anybody may have started a service in this app's name (SDL-0141). It leaves no trace
+      // in the app's own starts.
+      let failure = SecureChannelFailure(.invalidData, "this app has started no service that is to be encrypted")
+      messenger.send(SecurityQuery.error(failure.code, failure.text))
+      messenger.diagnose("refused a TLS handshake: \(failure.text)")
+      return []
+    }
     do throws(SecureChannelFailure) {
       if makeChannel == nil || !configuration.beginsHandshake && isNew {
         handshakeCount += 1
@@ -258,7 +253,7 @@ extension SessionSecurity {
 
   /// Whether a start with the E bit has not been answered.
   private func isHandshakeAwaited(_ situation: Situation) -> Bool {
-    mediaAwaitingHandshake(situation) != nil || rpcDeadline != nil
+    mediaAwaitingHandshake(situation) != nil || rpc.deadline != nil
   }
 
   /// The service of that start; there is only one at a time.
@@ -286,7 +281,7 @@ extension SessionSecurity {
     forgetHandshake()
     let isLost = isAcknowledged && configuration.beginsHandshake && configuration.encryptionPolicy == .require
     guard !isLost, unfinishedCount < Self.maximumUnfinishedCount else { throw .handshakeLost }
-    var outputs = rpcDeadline == nil ? [] : rpcFailed("the TLS handshake did not end", &messenger)
+    var outputs: [Output] = try rpc.handshakeStalled(&messenger) ? [.rpcInClear] : []
     if let service = mediaAwaitingHandshake(situation) { outputs.append(.giveUp(service)) }
     return outputs
   }
@@ -366,7 +361,7 @@ extension SessionSecurity {
       heldAcknowledgements[service] = (frame, role, situation.now)
       return .dropped([])
     }
-    guard isAcknowledgement, service == .rpc ? rpcDeadline != nil : situation.isStarting(service) else {
+    guard isAcknowledgement, service == .rpc ? rpc.deadline != nil : situation.isStarting(service) else {
       messenger.diagnose("ignored an encrypted frame: no encryption was agreed")
       return .dropped([])
     }
@@ -386,7 +381,7 @@ extension SessionSecurity {
     heldAcknowledgements[service] = nil
     guard isAskedFor else { return false }
     failure = nil
-    if rpcDeadline == nil { forgetUnfinishedHandshake() }
+    if rpc.deadline == nil { forgetUnfinishedHandshake() }
     scheduleHandshake(now: now)
     return true
   }
@@ -433,75 +428,55 @@ extension SessionSecurity {
 // MARK: RPCs
 
 extension SessionSecurity {
-  /// When the start of the protected RPC service counts as unanswered.
-  private var rpcDeadline: Duration? { if case .starting(let deadline) = rpc { deadline } else { nil } }
-
-  /// The head unit has refused a request with ENCRYPTION_NEEDED.
-  mutating func rpcRefusedInClear() { hasRefusedClearRPC = true }
-
-  /// Starts the encryption of RPCs if the head unit has refused them in clear, or its policy does. The app is
-  /// registered.
-  mutating func protectRPCs(_ situation: Situation, _ messenger: inout SessionMessenger) {
-    guard rpc == .none, hasRefusedClearRPC || policy != .functions([]) else { return }
-    guard canEncrypt else {
-      rpc = .refused
-      return messenger.report(.rpcInClear("this app does not encrypt (see the property encryption)"))
+  /// Starts the encryption of RPCs if that is due. The app is registered.
+  mutating func protectRPCs(
+    _ situation: Situation, _ messenger: inout SessionMessenger
+  ) throws(AppSessionFailure) {
+    guard rpc.isStartDue, try rpc.start(until: situation.now + configuration.handshakeTimeout, &messenger) else {
+      return
     }
     if mediaAwaitingHandshake(situation) == nil { forgetUnfinishedHandshake() }
-    rpc = .starting(deadline: situation.now + configuration.handshakeTimeout)
     messenger.send(.startService, .rpc, isEncrypted: true)
     scheduleHandshake(now: situation.now)
   }
 
-  /// Whether a clear notification of `function` can't come from the head unit: SDL Core encrypts those that its policy
-  /// names, and sends the rest in clear.
-  func needsProtection(_ function: FunctionID) -> Bool {
-    isRPCEncrypted && policy.includes(function)
-  }
-
-  /// Whether requests of `function` have to be encrypted, and RPCs are not. SystemRequest may be in clear before that,
-  /// whatever the policy says: with a policy update it brings the head unit the certificate for the handshake.
-  func isProtectionMissing(for function: FunctionID) -> Bool {
-    !isRPCEncrypted && function != .systemRequest && policy.includes(function)
-  }
-
-  /// The same while RPCs can still become encrypted, for which such a request waits.
-  func isProtectionPending(for function: FunctionID) -> Bool {
-    isProtectionMissing(for: function) && canProtectRPCs
-  }
-
-  /// The RPCs that the head unit's policy requires to be encrypted. Once RPCs are encrypted, a policy in clear can't
-  /// take that back.
-  mutating func note(_ policy: OnPermissionsChange.Protection, isEncrypted: Bool) {
-    self.policy = isRPCEncrypted && !isEncrypted ? self.policy.union(policy) : policy
-  }
-
-  /// Also when it comes late: from now on the head unit expects encrypted RPCs.
-  mutating func rpcAcknowledged(isEncrypted: Bool, _ messenger: inout SessionMessenger) -> [Output] {
-    let isLate = rpc == .refused && isEncrypted && channel != nil
-    guard rpcDeadline != nil || isLate else {
+  mutating func rpcAcknowledged(
+    isEncrypted: Bool, _ messenger: inout SessionMessenger
+  ) throws(AppSessionFailure) -> [Output] {
+    let isProtected = isEncrypted && channel != nil
+    guard rpc.deadline != nil || isProtected && rpc.acceptsAcknowledgement else {
       messenger.diagnose("ignored the acknowledgement of a start of RPCs that is not under way")
       return []
     }
-    guard isEncrypted, channel != nil else {
-      return rpcFailed(failure?.text ?? "the head unit acknowledged in clear", &messenger)
+    guard isProtected else {
+      try rpc.failed(failure?.text ?? "the head unit acknowledged in clear", &messenger)
+      return [.rpcInClear]
     }
-    rpc = .protected
-    messenger.report(.rpcProtected)
+    rpc.acknowledged(&messenger)
     return [.rpcProtected]
   }
 
-  mutating func rpcRefused(_ rejection: ServiceRejection, _ messenger: inout SessionMessenger) -> [Output] {
-    guard rpcDeadline != nil else {
+  mutating func rpcRefused(
+    _ rejection: ServiceRejection, _ messenger: inout SessionMessenger
+  ) throws(AppSessionFailure) -> [Output] {
+    guard rpc.deadline != nil else {
       messenger.diagnose("ignored the refusal of a start of RPCs that is not under way")
       return []
     }
-    return rpcFailed(failure?.text ?? rejection.reason ?? "the head unit refused it", &messenger)
+    try rpc.failed(failure?.text ?? rejection.reason ?? "the head unit refused it", &messenger)
+    return [.rpcInClear]
   }
 
-  private mutating func rpcFailed(_ reason: String, _ messenger: inout SessionMessenger) -> [Output] {
-    rpc = .refused
-    messenger.report(.rpcInClear(reason))
-    return [.rpcInClear]
+  /// See ``RPCProtection/refusedInClear()``.
+  mutating func rpcRefusedInClear() { rpc.refusedInClear() }
+
+  /// See ``RPCProtection/note(_:isEncrypted:)``.
+  mutating func note(_ policy: OnPermissionsChange.Protection, isEncrypted: Bool) {
+    rpc.note(policy, isEncrypted: isEncrypted)
+  }
+
+  /// See ``RPCProtection/ignoredInClear(_:_:)``.
+  mutating func rpcIgnoredInClear(_ function: FunctionID, _ messenger: inout SessionMessenger) {
+    rpc.ignoredInClear(function, &messenger)
   }
 }

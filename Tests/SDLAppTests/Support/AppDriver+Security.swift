@@ -24,9 +24,14 @@ extension AppDriver {
   }
 
   /// The session of an app that encrypts what it can has begun; it is not registered yet.
-  static func registeringWithTLS() -> AppDriver {
+  static func registeringWithTLS(
+    _ policy: EncryptionPolicy = .require, media: MediaEncryption = .authenticateAndEncrypt,
+    rpcs: RPCEncryption = .prefer
+  ) -> AppDriver {
     var configuration = AppDriver.configuration
-    configuration.encryption = .authenticateAndEncrypt
+    configuration.encryption = media
+    configuration.encryptionPolicy = policy
+    configuration.rpcEncryption = rpcs
     let driver = AppDriver(configuration, makeSecureChannel: { FakeChannel(isServer: true) })
     driver.connect()
     driver.acknowledgeSession()
@@ -34,10 +39,27 @@ extension AppDriver {
   }
 
   /// The same after the registration; GetSystemCapability is not answered yet.
-  static func registeredWithTLS() -> AppDriver {
-    let driver = registeringWithTLS()
+  static func registeredWithTLS(
+    _ policy: EncryptionPolicy = .require, media: MediaEncryption = .authenticateAndEncrypt,
+    rpcs: RPCEncryption = .prefer
+  ) -> AppDriver {
+    let driver = registeringWithTLS(policy, media: media, rpcs: rpcs)
     driver.acceptRegistration()
     return driver
+  }
+
+  /// Both messages of a handshake of the head unit, as ``FakeChannel`` counts them.
+  func shakeHands() {
+    for number: UInt8 in [1, 3] {
+      let query = SecurityQuery(type: 0, queryID: 1, sequenceNumber: 1, binary: [22, 3, 3, 0, 1, number]).bytes
+      receiveSecurity(query, messageID: UInt32(number) + 400)
+    }
+  }
+
+  func acknowledgeEncrypted(_ service: ServiceType) {
+    var acknowledgement = Frame.control(.startServiceACK, service: service, version: 5, sessionID: Self.sessionID)
+    acknowledgement.header.isEncrypted = true
+    receive(acknowledgement)
   }
 
   func receive(_ query: SecurityQuery) {
@@ -66,7 +88,8 @@ extension JoinedSessions {
   /// - Parameter serial: of the app's certificate, as the head unit sees it.
   static func encrypting(
     _ encryption: MediaEncryption, _ policy: EncryptionPolicy, _ security: HeadUnitSecurity,
-    handshake: HeadUnitBehaviour.Handshake, version: ProtocolVersion = ProtocolVersion(5, 4, 0),
+    rpcs: RPCEncryption = .prefer, handshake: HeadUnitBehaviour.Handshake,
+    version: ProtocolVersion = ProtocolVersion(5, 4, 0),
     serial: String? = AppDriver.configuration.appID, seed: UInt64,
     _ change: (inout HeadUnitConfiguration) -> Void = { _ in }
   ) -> JoinedSessions {
@@ -79,6 +102,7 @@ extension JoinedSessions {
     var app = AppDriver.configuration
     app.encryption = encryption
     app.encryptionPolicy = policy
+    app.rpcEncryption = rpcs
     let sessions = JoinedSessions(
       headUnit, app: app, seed: seed, server: { FakeChannel(isServer: true) },
       client: { FakeChannel(isServer: false, serialNumber: serial) })

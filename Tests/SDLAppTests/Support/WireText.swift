@@ -90,6 +90,7 @@ enum WireText {
     case .mediaInClear: "in clear"
     case .rpcProtected: "RPCs encrypted"
     case .rpcInClear(let reason): "RPCs in clear: \(reason)"
+    case .rpcIgnored(let function): "\(function) ignored in clear"
     case .secondaryTransportChanged(let status):
       "secondary \(status.state)" + (status.address.map { " \($0)" } ?? "") + (status.reason.map { ": \($0)" } ?? "")
     case .transportProblem: "transport problem"
