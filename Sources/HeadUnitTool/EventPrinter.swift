@@ -9,6 +9,12 @@ final class EventPrinter: HeadUnitServerObserver {
   private struct Totals: Sendable {
     var video = VideoStreamStatistics()
     var violations = 0
+    /// Apps whose connection broke off while they were registered.
+    var vanished = 0
+    /// Sessions that this has happened to, until it is known which side was the cause.
+    var lost: Set<UInt8> = []
+    /// Whether all apps have gone that are waited for.
+    var isOver = false
     /// Sessions with a registered app.
     var registered: Set<UInt8> = []
     var departures: Departures
@@ -38,7 +44,11 @@ final class EventPrinter: HeadUnitServerObserver {
     try audioRecording?.start()
   }
 
-  var hasViolations: Bool { totals.withLock { $0.violations > 0 } }
+  /// Whether an app broke a rule, or has vanished.
+  var hasFindings: Bool { totals.withLock { $0.violations > 0 || $0.vanished > 0 } }
+
+  /// Whether all apps have gone that are waited for (`--app-exits`).
+  var isOver: Bool { totals.withLock { $0.isOver } }
 
   var isAppRegistered: Bool { totals.withLock { !$0.registered.isEmpty } }
 
@@ -46,7 +56,7 @@ final class EventPrinter: HeadUnitServerObserver {
   var summary: String {
     let totals = totals.withLock { $0 }
     return "summary messages=\(totals.video.messages) bytes=\(totals.video.bytes) pictures=\(totals.video.pictures) "
-      + "key-frames=\(totals.video.keyFrames) violations=\(totals.violations)"
+      + "key-frames=\(totals.video.keyFrames) violations=\(totals.violations) vanished=\(totals.vanished)"
   }
 
   /// Waits until the recordings are written, or nothing more is read of them.
@@ -56,7 +66,8 @@ final class EventPrinter: HeadUnitServerObserver {
   }
 
   func server(_ server: HeadUnitServer, didReport event: HeadUnitServerEvent) {
-    note(event)
+    let hasVanished = note(event)
+    defer { if hasVanished { printStamped("\(event.sessionID ?? 0) has vanished: no UnregisterAppInterface") } }
     guard let text = event.text else { return }
     let line = event.sessionID.map { "\($0) \(text)" } ?? text
     switch event {
@@ -69,21 +80,30 @@ final class EventPrinter: HeadUnitServerObserver {
     }
   }
 
-  private func note(_ event: HeadUnitServerEvent) {
+  /// - Returns: whether an app has vanished.
+  private func note(_ event: HeadUnitServerEvent) -> Bool {
     switch event {
     case .session(_, .videoData(let bytes)): recording?.append(bytes)
     case .session(_, .violation): if options.isChecking { totals.withLock { $0.violations &+= 1 } }
     case .session(let id, let event):
       noteRegistration(event, of: id)
       audioRecording?.note(event)
-    case .disconnected(let id, _, let statistics):
-      let isLast = totals.withLock { totals in
+    case .disconnected(let id, let error, let statistics):
+      let isChecking = options.isChecking
+      let (isLast, hasVanished) = totals.withLock { totals in
         totals.video.add(statistics)
-        return totals.departures.noteEnd(id)
+        // Without an error this side has closed the connection.
+        let hasVanished = totals.lost.remove(id) != nil && error != nil && isChecking
+        if hasVanished { totals.vanished &+= 1 }
+        let isLast = totals.departures.noteEnd(id)
+        if isLast { totals.isOver = true }
+        return (isLast, hasVanished)
       }
       if isLast, options.leavesWithApp { kill(getpid(), SIGTERM) }
+      return hasVanished
     default: break
     }
+    return false
   }
 
   private func noteRegistration(_ event: HeadUnitSession.Event, of id: UInt8) {
@@ -92,7 +112,9 @@ final class EventPrinter: HeadUnitServerObserver {
       case .appRegistered:
         totals.registered.insert(id)
         totals.departures.noteRegistration(id)
-      case .appUnregistered: totals.registered.remove(id)
+      case .appUnregistered(let reason):
+        totals.registered.remove(id)
+        if reason == .transportLost { totals.lost.insert(id) }
       default: break
       }
     }

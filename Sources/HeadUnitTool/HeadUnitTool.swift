@@ -3,6 +3,7 @@ import Discovery
 import Glibc
 import SDLHeadUnit
 import SDLHeadUnitLink
+import SDLLink
 
 /// A head unit for tests of apps: prints what they do and records their video and sound.
 @main
@@ -39,6 +40,7 @@ enum HeadUnitTool {
     sigaddset(&signals, SIGTERM)
     pthread_sigmask(SIG_BLOCK, &signals, nil)
 
+    var ending = Ending.signal(0)
     do {
       try OutputLines.start()
       try printer.startRecordings()
@@ -54,8 +56,7 @@ enum HeadUnitTool {
       }
       try server.start()
       if options.takesCommands { try RemoteControl.start(server: server, apps: printer) }
-      var signal: Int32 = 0
-      sigwait(&signals, &signal)
+      ending = wait(for: &signals, options.deadline)
       announcement = nil
       server.stop()
       server.join()
@@ -65,7 +66,38 @@ enum HeadUnitTool {
     printer.finishRecordings()
     printLine(printer.summary)
     OutputLines.finish()
-    exit(printer.hasViolations && options.isChecking ? 1 : 0)
+    if printer.hasFindings { exit(1) }
+    guard options.leavesWithApp, !printer.isOver else { exit(0) }
+    switch ending {
+    case .deadline: exit(3)
+    // As from a shell whose program was ended by it.
+    case .signal(let number): exit(128 + number)
+    }
+  }
+
+  /// Why the program ends.
+  private enum Ending {
+    case signal(Int32)
+    case deadline
+  }
+
+  /// Waits for a signal.
+  private static func wait(for signals: inout sigset_t, _ deadline: Duration?) -> Ending {
+    let end = deadline.map { MonotonicClock.now + $0 }
+    while true {
+      var number: Int32 = 0
+      if let end {
+        let rest = max(end - MonotonicClock.now, .zero).components
+        var time = timespec(
+          tv_sec: Int(rest.seconds), tv_nsec: Int(rest.attoseconds / 1_000_000_000))
+        number = sigtimedwait(&signals, nil, &time)
+        // Interrupted by a signal that is not waited for, such as the end of a pause (SIGCONT).
+        if number < 0, errno == EINTR { continue }
+        return number < 0 ? .deadline : .signal(number)
+      }
+      sigwait(&signals, &number)
+      return .signal(number)
+    }
   }
 
   private static func leave(_ text: String) -> Never {

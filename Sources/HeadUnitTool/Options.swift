@@ -24,6 +24,8 @@ struct Options {
       --tls-server     wait for the app to begin the TLS handshake; needs a certificate
       --dtls           begin the handshake with DTLS instead, as SDL Core's own configuration does
       --rpc-encryption apps have to encrypt RPCs as well
+      --grant GROUP    grant apps a functional group of SDL Core's policies, beside those of the preset; may be repeated:
+                       \(PolicyGroup.names.joined(separator: ", "))
       --certificate FILE, --private-key FILE
                        the head unit's certificate and its key, in PEM, for apps that ask for one
       --ca-certificates FILE
@@ -36,6 +38,8 @@ struct Options {
       --microphone FILE
                        the car's microphone, which apps record: a WAV file with PCM (default silence)
       --app-exits[=N]  exit when the last app has disconnected, or N have; only registered apps count
+      --deadline SECONDS
+                       with --app-exits: exit after this time at the latest
       --commands       read commands from the standard input, one per line ("help" lists them)
       --script FILE    run the behaviour script in FILE
       --no-activation  leave apps at HMI level NONE until a command changes it
@@ -43,6 +47,10 @@ struct Options {
       --quiet          print only violations and the summary
       --version        print the version, and exit
       --help           print this, and exit
+
+    exit status: 0 if no app broke a rule; 1 if one did, or its connection broke off while it was registered; 2 if the
+    head unit could not start; with --app-exits, if the apps were not gone by then, 3 after the deadline, and 130 or 143
+    after SIGINT or SIGTERM
     """
 
   var address: String? = "127.0.0.1"
@@ -55,6 +63,8 @@ struct Options {
   var leavesWithApp = false
   /// After so many apps; nil for the last connected one.
   var awaitedAppCount: Int?
+  /// How long apps are waited for; nil for ever.
+  var deadline: Duration?
   var takesCommands = false
   var isChecking = true
   var isQuiet = false
@@ -79,6 +89,7 @@ struct Options {
     var headUnitSecurity = HeadUnitSecurity.refuse
     var credentials = TLSCredentials.Sources()
     var requiresRPCEncryption = false
+    var grants: Set<PolicyGroup> = []
     var role = TLSContext.Role.client
     var variant = TLSContext.Variant.tls
     while let option = rest.popFirst() {
@@ -92,7 +103,8 @@ struct Options {
       case "--dtls": variant = .dtls
       case "--no-checks": isChecking = false
       case "--quiet": isQuiet = true
-      case "--encryption", "--certificate", "--private-key", "--ca-certificates", "--address", "--make", "--model",
+      case "--encryption", "--certificate", "--private-key", "--ca-certificates", "--address", "--deadline", "--grant",
+        "--make", "--model",
         "--microphone", "--pcm", "--port", "--preset", "--record", "--record-audio", "--screen", "--script",
         "--secondary-transport":
         guard let value = rest.popFirst() else { throw Invalid(text: "\(option) needs a value") }
@@ -104,6 +116,13 @@ struct Options {
         case "--certificate": credentials.certificate = .file(value)
         case "--private-key": credentials.privateKey = .file(value)
         case "--ca-certificates": credentials.authorities = .file(value)
+        case "--deadline": deadline = try Self.parse(option, value, Self.seconds)
+        case "--grant":
+          guard let groups = PolicyGroup.list(value) else {
+            throw Invalid(
+              text: "--grant does not take \"\(value)\"; there are \(PolicyGroup.names.joined(separator: ", "))")
+          }
+          grants.formUnion(groups)
         case "--record": recording = value
         case "--record-audio": audioRecording = value
         case "--microphone": microphone = try Self.sound(value)
@@ -132,6 +151,8 @@ struct Options {
     if isAnnounced, !HeadUnitAnnouncement.canReach(address) {
       throw Invalid(text: "--announce is for a head unit that the network reaches: give --address '*' as well")
     }
+    if deadline != nil, !leavesWithApp { throw Invalid(text: "--deadline needs --app-exits") }
+    headUnit.policy.groups.formUnion(grants)
     if servesSecondary { headUnit.behaviour.secondaryTransport = .served }
     headUnit.security = headUnitSecurity
     headUnit.requiresRPCEncryption = requiresRPCEncryption
@@ -176,6 +197,11 @@ struct Options {
       throw Invalid(text: "\(error)")
     }
     throw Invalid(text: "\(path) is no WAV file with PCM of 8 or 16 bits, or is too long")
+  }
+
+  /// A day at most.
+  private static func seconds(_ text: String) -> Duration? {
+    Double(text).flatMap { $0 > 0 && $0 <= 86_400 ? .seconds($0) : nil }
   }
 
   /// Nil for a text that is neither a format nor "none".

@@ -70,7 +70,8 @@ extension HeadUnitCommand {
       .gesture,
       .driverInput, .audioStreaming, .endVideo, .endAudio, .cut, .cutSecondary, .unregister, .ignitionOff:
       true
-    case .event, .vehicle, .silent, .behave, .stall, .refuse, .answerOnce, .refuseConnections, .serveSecondaryTransport,
+    case .event, .language, .vehicle, .silent, .behave, .stall, .refuse, .answerOnce, .refuseConnections,
+      .serveSecondaryTransport,
       .help:
       false
     }

@@ -52,6 +52,7 @@ extension HeadUnitServer.Operation {
     case .driverDistraction(let distraction):
       self = .control(.everyApp) { $0.setDriverDistraction(distraction, now: $1) }
     case .vehicle(let reading): self = .setCondition(.vehicle(reading))
+    case .language(let language): self = .setCondition(.language(language))
     case .policyUpdate(let url): self = .control(.everyApp) { $0.requestPolicyUpdate(from: url, now: $1) }
     case .activate(let id): self = .control(id.map { .app($0) } ?? recipient) { $0.activateApp(now: $1) }
     case .touch(let event): self = .control(recipient) { $0.touch(event, now: $1) }

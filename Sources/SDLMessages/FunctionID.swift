@@ -57,6 +57,8 @@ public struct FunctionID: RawRepresentable, Hashable, Sendable, CustomStringConv
   public static let onCommand = FunctionID(rawValue: 0x8005)
   public static let onDriverDistraction = FunctionID(rawValue: 0x8007)
   public static let onPermissionsChange = FunctionID(rawValue: 0x8008)
+  public static let onLanguageChange = FunctionID(rawValue: 0x800A)
+  public static let onKeyboardInput = FunctionID(rawValue: 0x800B)
   public static let onTouchEvent = FunctionID(rawValue: 0x800C)
   public static let onSystemRequest = FunctionID(rawValue: 0x800D)
   public static let onHashChange = FunctionID(rawValue: 0x800E)

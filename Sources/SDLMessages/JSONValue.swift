@@ -73,7 +73,7 @@ extension JSONObject {
   }
 
   /// An object without the members that are nil.
-  init(present members: [String: JSONValue?]) {
+  public init(present members: [String: JSONValue?]) {
     self = members.compactMapValues { $0 }
   }
 }

@@ -58,6 +58,9 @@ public struct OnDriverDistraction: RPCParameters {
 public struct OnPermissionsChange: RPCParameters {
   /// Levels in which an RPC is allowed, by the RPC's name.
   public var allowedLevels: [String: [HMILevel]]
+  /// The parameters that an RPC may have, by the RPC's name; one that is missing may have all. They are sent, not read:
+  /// only vehicle data are restricted, and those are the application's.
+  public var allowedParameters: [String: [String]] = [:]
   /// Which of the RPCs need the RPC service to be encrypted.
   public var protection: Protection
 
@@ -110,14 +113,25 @@ public struct OnPermissionsChange: RPCParameters {
 
   public var json: JSONObject {
     let items = allowedLevels.sorted { $0.key < $1.key }.map { name, levels -> JSONValue in
-      .object([
-        "rpcName": .string(name),
-        "hmiPermissions": .object([
-          "allowed": .array(levels.map { .string($0.rawValue) }), "userDisallowed": .array([]),
-        ]),
-        "parameterPermissions": .object(["allowed": .array([]), "userDisallowed": .array([])]),
-      ])
+      let parameters = allowedParameters[name] ?? []
+      return .object(
+        JSONObject(present: [
+          "rpcName": .string(name),
+          "hmiPermissions": .object([
+            "allowed": .array(levels.map { .string($0.rawValue) }), "userDisallowed": .array([]),
+          ]),
+          "parameterPermissions": .object([
+            "allowed": .array(parameters.map(JSONValue.string)), "userDisallowed": .array([]),
+          ]),
+          "requireEncryption": isFlagged(name) ? .bool(true) : nil,
+        ]))
     }
     return ["permissionItem": .array(items), "requireEncryption": .bool(requiresEncryption)]
+  }
+
+  /// SDL's libraries read the flag of the item, besides that of the message.
+  private func isFlagged(_ name: String) -> Bool {
+    guard case .functions(let functions) = protection else { return false }
+    return FunctionID(name: name).map(functions.contains) ?? false
   }
 }

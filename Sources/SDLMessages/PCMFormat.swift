@@ -56,7 +56,8 @@ public struct PCMFormat: Hashable, Sendable {
     self.init(samplingRate: samplingRate, sampleSize: sampleSize)
   }
 
-  var json: JSONValue {
+  /// `AudioPassThruCapabilities`.
+  public var json: JSONValue {
     .object([
       "samplingRate": .string(samplingRate.rawValue), "bitsPerSample": .string(sampleSize.rawValue),
       "audioType": .string(Self.audioType),

@@ -35,7 +35,7 @@ import Testing
       lines.suffix(4) == [
         "command too long", "command without effect: no app is registered",
         "command without effect: no app is registered",
-        "summary messages=0 bytes=0 pictures=0 key-frames=0 violations=0",
+        "summary messages=0 bytes=0 pictures=0 key-frames=0 violations=0 vanished=0",
       ])
   }
 
@@ -55,8 +55,12 @@ import Testing
     Installation.package.appending(path: "Tests/Pipelines/Programs/register.py").path
 
   /// An app that is registered or refused, and stays until its input is closed.
-  private func app(_ name: String, _ id: String, port: String, answer: String, until input: Pipe) throws -> Program {
-    let app = try Program(["/usr/bin/python3", Self.registeringApp, port, name, id], in: folder, input: input)
+  private func app(
+    _ name: String, _ id: String, port: String, answer: String = "SUCCESS", vanishes: Bool = false, until input: Pipe
+  ) throws -> Program {
+    let options = vanishes ? ["vanishes"] : []
+    let app = try Program(
+      ["/usr/bin/python3", Self.registeringApp, port, name, id] + options, in: folder, input: input)
     try app.waitForOutput { $0 == "\(answer)\n" ? true : nil }
     return app
   }
@@ -93,6 +97,60 @@ import Testing
     )
     #expect(lines.contains { $0.contains(#"3 registered "Radio\u{D}9 registered" (id "3","#) })
     #expect(!lines.contains { $0.hasPrefix("9 ") }, "\(result)")
+  }
+
+  enum End: Sendable {
+    case app(vanishes: Bool)
+    case command(String)
+    case signal
+    case deadline
+  }
+
+  /// The table of exit statuses in docs/testing-without-a-car.md.
+  @Test(arguments: [
+    (["--app-exits"], End.app(vanishes: false), 0, "violations=0 vanished=0"),
+    (["--app-exits"], .app(vanishes: true), 1, "violations=0 vanished=1"),
+    (["--app-exits", "--no-checks"], .app(vanishes: true), 0, "vanished=0"),
+    (["--app-exits"], .command("cut"), 0, "vanished=0"),
+    (["--app-exits"], .command("ignition-off"), 0, "vanished=0"),
+    (["--app-exits", "--deadline", "60"], .app(vanishes: false), 0, "vanished=0"),
+    (["--app-exits=2"], .signal, 130, "vanished=0"), ([], .signal, 0, "vanished=0"),
+    (["--app-exits", "--deadline", "0.5"], .deadline, 3, "vanished=0"),
+  ])
+  func exitStatus(options: [String], end: End, status: Int32, summary: String) throws {
+    let commands = Pipe()
+    let headUnit = try Program(
+      [Installation.headUnitTool.path, "--port", "0", "--commands"] + options, in: folder, input: commands)
+    let port = try headUnit.waitForOutput { $0.firstMatch(of: /listening (\d+)\n/).map { String($0.1) } }
+    let input = Pipe()
+    switch end {
+    case .deadline: break
+    case .app(let vanishes):
+      let app = try app("Map", "1", port: port, vanishes: vanishes, until: input)
+      try input.fileHandleForWriting.close()
+      _ = app.wait()
+    case .command(let command):
+      let app = try app("Map", "1", port: port, until: input)
+      commands.fileHandleForWriting.write(Data("\(command)\n".utf8))
+      try headUnit.waitForOutput { $0.contains(command == "cut" ? "disconnected" : "unregistered") ? true : nil }
+      try input.fileHandleForWriting.close()
+      _ = app.wait()
+    case .signal: headUnit.interrupt()
+    }
+    let result = headUnit.wait()
+    try? commands.fileHandleForWriting.close()
+    #expect(result.status == status && result.output.contains(summary), "\(result)")
+    #expect(result.output.contains("has vanished") == (status == 1))
+  }
+
+  @Test(arguments: [
+    (["--deadline", "5"], "--deadline needs --app-exits"),
+    (["--app-exits", "--deadline", "0"], "--deadline does not take"),
+    (["--grant", "RemoteControl"], "there are Base-4, Location-1,"),
+  ])
+  func invalidOptions(options: [String], text: String) throws {
+    let result = try Program([Installation.headUnitTool.path, "--port", "0"] + options, in: folder).wait()
+    #expect(result.status == 2 && result.errors.contains(text), "\(result)")
   }
 
   /// What it prints is not read, and is more than a pipe holds: apps are served all the same, and it can be ended.

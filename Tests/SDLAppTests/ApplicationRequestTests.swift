@@ -226,7 +226,7 @@ import TestSupport
     sessions.headUnitDoes { $0.apply(.vehicle(speed), now: $1) }
     #expect(
       sessions.take() == [
-        "→ SubscribeVehicleData request", "← SubscribeVehicleData response SUCCESS",
+        "→ SubscribeVehicleData request", "← SubscribeVehicleData response SUCCESS", "← OnHashChange",
         "• application: SubscribeVehicleData response SUCCESS", "← OnVehicleData", "• application: OnVehicleData",
       ])
     #expect(sessions.violations == [])

@@ -176,4 +176,20 @@ import Testing
     #expect(try notification.json == json(text))
     #expect(try OnPermissionsChange(json: json(text)) == notification)
   }
+
+  @Test func onPermissionsChangeOfSingleFunctions() throws {
+    var notification = OnPermissionsChange(allowedLevels: ["GetVehicleData": [.full], "Show": [.full]])
+    notification.allowedParameters = ["GetVehicleData": ["gps"]]
+    notification.protection = .functions([.show])
+    let text = """
+      {"permissionItem":[
+        {"rpcName":"GetVehicleData","hmiPermissions":{"allowed":["FULL"],"userDisallowed":[]},
+         "parameterPermissions":{"allowed":["gps"],"userDisallowed":[]}},
+        {"rpcName":"Show","hmiPermissions":{"allowed":["FULL"],"userDisallowed":[]},
+         "parameterPermissions":{"allowed":[],"userDisallowed":[]},"requireEncryption":true}],
+       "requireEncryption":true}
+      """
+    #expect(try notification.json == json(text))
+    #expect(try OnPermissionsChange(json: json(text)).protection == .functions([.show]))
+  }
 }

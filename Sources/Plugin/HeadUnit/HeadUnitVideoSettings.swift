@@ -21,6 +21,8 @@ struct HeadUnitVideoSettings: Equatable, Sendable {
   /// Whether RPCs have to be encrypted as well, if video may be encrypted.
   var requiresRPCEncryption = false
   var tls = TLSSettings(role: .client)
+  /// Groups of policies beside those of the preset.
+  var grants: Set<PolicyGroup> = []
 
   /// These settings with the protection of `running`: a head unit gets its certificates when it begins to listen.
   ///
@@ -38,6 +40,7 @@ struct HeadUnitVideoSettings: Equatable, Sendable {
     configuration.security = encryption
     configuration.beginsHandshake = tls.role == .client
     configuration.requiresRPCEncryption = requiresRPCEncryption && encryption != .refuse
+    configuration.policy.groups.formUnion(grants)
     if let screen { configuration.screen = screen }
     guard var capability = configuration.videoCapability else { return }
     if let screen {

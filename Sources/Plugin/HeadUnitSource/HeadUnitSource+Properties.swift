@@ -91,6 +91,10 @@ extension HeadUnitSource {
       "tls-protocol", \.video.tls.variant, "TLS protocol",
       "Protocol of the head unit as TLS client", .mutableReady),
     // How it treats apps.
+    .text(
+      "grant", \.video.grants, "Grant",
+      "Functional groups of SDL Core's policies that apps get beside those of the preset, such as \"Notifications, Emergency-1\"",
+      .mutableReady, parse: parseGroups, text: { $0.map(\.rawValue).sorted().joined(separator: ", ") }),
     .strict,
     .hmiLevel,
     .boolean(
@@ -171,6 +175,15 @@ extension HeadUnitSource {
     }
     guard !formats.isEmpty else { throw InvalidPropertyValue("there must be a format, such as RAW/H264") }
     return formats
+  }
+
+  private static func parseGroups(_ text: String?) throws(InvalidPropertyValue) -> Set<PolicyGroup> {
+    guard let text, !text.isEmpty else { return [] }
+    guard let groups = PolicyGroup.list(text) else {
+      throw InvalidPropertyValue(
+        "'\(text)' is no list of groups; there are \(PolicyGroup.names.joined(separator: ", "))")
+    }
+    return groups
   }
 
   private static func entries(_ text: String) -> [String] {

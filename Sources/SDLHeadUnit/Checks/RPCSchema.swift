@@ -140,7 +140,9 @@ enum RequestSchemas {
     return (request, report.text)
   }
 
-  private static let vehicleData = VehicleData.items.keys.map { RPCSchema.Member.optional($0, .flag) }
+  private static let vehicleData = VehicleDataItem.all.keys.map { RPCSchema.Member.optional($0, .flag) }
+  /// The vehicle's number never changes.
+  private static let subscribableData = vehicleData.filter { $0.name != "vin" }
 
   private static let requests: [String: [RPCSchema.Member]] = [
     "RegisterAppInterface": [
@@ -241,7 +243,8 @@ enum RequestSchemas {
     "UnsubscribeButton": [
       .needed("buttonName", .buttonName)
     ],
-    "GetVehicleData": vehicleData, "SubscribeVehicleData": vehicleData, "UnsubscribeVehicleData": vehicleData,
+    "GetVehicleData": vehicleData, "SubscribeVehicleData": subscribableData,
+    "UnsubscribeVehicleData": subscribableData,
     "ScrollableMessage": [
       .needed("scrollableMessageBody", .raw(1...500)), .optional("timeout", .integer(1000...65_535)),
       .optional("softButtons", .list(.softButton, 0...8)), .optional("cancelID", .anyInteger),

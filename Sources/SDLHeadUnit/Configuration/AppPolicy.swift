@@ -1,69 +1,49 @@
 import SDLMessages
 
-/// The permissions that SDL Core's policies grant an app: the groups of `sdl_preloaded_pt.json`, which a maker's own
-/// table refers to.
-public enum AppPolicy: Equatable, Sendable {
-  /// "Base-4", for an app that no policy table names. It may stream, but gets no touches.
-  case unknownApp
-  /// "Base-4", "Navigation-1", "HapticGroup", "Location-1", "DrivingCharacteristics-3" and "VehicleInfo-3": as a maker
-  /// grants them to a navigation app.
-  case listedApp
+/// The permissions that a maker's policies grant an app.
+public struct AppPolicy: Equatable, Sendable {
+  /// What SDL Core's policies grant an app that no policy table names. It may stream, but gets no touches.
+  public static let unknownApp = AppPolicy(groups: [.base], mayKeepScreen: false)
+  /// As a maker grants them to a navigation app: all but vehicle data of emergencies, and what is for the background.
+  public static let listedApp = AppPolicy(
+    groups: [.base, .navigation, .haptics, .location, .drivingCharacteristics, .vehicleInfo, .keyboard],
+    mayKeepScreen: true)
+
+  /// Further groups may be granted to either app.
+  public var groups: Set<PolicyGroup>
+  /// Whether a soft button may have an action other than the default (`steal_focus` and `keep_context` of the policy
+  /// table).
+  private let mayKeepScreen: Bool
+
+  private init(groups: Set<PolicyGroup>, mayKeepScreen: Bool) {
+    self.groups = groups
+    self.mayKeepScreen = mayKeepScreen
+  }
 
   /// Whether an RPC is allowed at a level.
   func allows(_ function: FunctionID, at level: HMILevel?) -> Bool {
-    guard let level, let levels = levels[function.description] else { return false }
-    return levels.contains(level)
+    guard let level else { return false }
+    return groups.contains { $0.permissions[function.description]?.levels.contains(level) == true }
   }
 
-  /// Whether a soft button may have this action (`steal_focus` and `keep_context` of the policy table).
-  func allows(_ action: SoftButton.Action) -> Bool { action == .close || self == .listedApp }
-
-  /// The levels in which an RPC is allowed, by the name of the RPC; one that is missing is allowed in none.
-  var levels: [String: [HMILevel]] {
-    switch self {
-    case .unknownApp: Self.base
-    case .listedApp: Self.base.merging(Self.navigation) { first, _ in first }
+  /// Whether an RPC may have this parameter.
+  func allows(_ parameter: String, of function: FunctionID) -> Bool {
+    groups.contains { group in
+      group.permissions[function.description].map { $0.parameters?.contains(parameter) ?? true } ?? false
     }
   }
 
-  private static let anyButNone: [HMILevel] = [.full, .limited, .background]
+  /// Whether an RPC has to be encrypted where the policies demand that. As with SDL Core, one that they do not grant is
+  /// refused in clear.
+  func protects(_ function: FunctionID) -> Bool {
+    !Encryption.mayBeClear(function) && groups.contains { $0.permissions[function.description] != nil }
+  }
 
-  private static let base = levels([
-    (
-      [
-        "ChangeRegistration", "DeleteFile", "EncodedSyncPData", "GetSystemCapability", "ListFiles",
-        "OnAppInterfaceUnregistered", "OnDriverDistraction", "OnEncodedSyncPData", "OnHMIStatus", "OnHashChange",
-        "OnLanguageChange", "OnPermissionsChange", "OnSystemCapabilityUpdated", "OnSystemRequest", "PutFile",
-        "RegisterAppInterface", "ResetGlobalProperties", "SetAppIcon", "SetDisplayLayout", "SetGlobalProperties",
-        "SystemRequest", "UnregisterAppInterface",
-      ], HMILevel.allCases
-    ),
-    (
-      [
-        "AddCommand", "AddSubMenu", "CancelInteraction", "CloseApplication", "CreateInteractionChoiceSet",
-        "DeleteCommand", "DeleteInteractionChoiceSet", "DeleteSubMenu", "EndAudioPassThru", "GenericResponse",
-        "OnAppCapabilityUpdated", "OnAudioPassThru", "OnButtonEvent", "OnButtonPress", "OnCommand",
-        "OnSubtleAlertPressed", "OnUpdateFile", "OnUpdateSubMenu", "SetMediaClockTimer", "Show", "SubscribeButton",
-        "SubtleAlert", "UnsubscribeButton",
-      ], anyButNone
-    ),
-    (["Alert", "PerformAudioPassThru", "PerformInteraction", "Speak"], [.full, .limited]),
-    (["ScrollableMessage", "ShowAppMenu", "Slider"], [.full]),
-  ])
+  /// Whether a soft button may have this action.
+  func allows(_ action: SoftButton.Action) -> Bool { action == .close || mayKeepScreen }
 
-  private static let navigation = levels([
-    (
-      [
-        "AlertManeuver", "GetVehicleData", "OnTBTClientState", "OnVehicleData", "ShowConstantTBT",
-        "SubscribeVehicleData", "UnsubscribeVehicleData", "UpdateTurnList",
-      ], anyButNone
-    ),
-    (["OnTouchEvent", "SendHapticData"], [.full]),
-  ])
-
-  private static func levels(_ groups: [(names: [String], allowed: [HMILevel])]) -> [String: [HMILevel]] {
-    groups.reduce(into: [:]) { levels, group in
-      for name in group.names { levels[name] = group.allowed }
-    }
+  /// By the name of the RPC; one that is missing is allowed at no level.
+  var permissions: [String: PolicyGroup.Permission] {
+    groups.reduce(into: [:]) { $0.merge($1.permissions) { $0.union($1) } }
   }
 }

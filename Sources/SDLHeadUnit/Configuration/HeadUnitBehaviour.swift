@@ -218,11 +218,14 @@ public struct HeadUnitConditions: Sendable {
     case activationStatus(HMIStatus)
     /// The car's readings.
     case vehicle(VehicleReading)
+    /// A language tag, instead of ``HeadUnitConfiguration/language``.
+    case language(String)
   }
 
   private var events: Set<HMIEvent> = []
   private var isSilentOnVideo = false
   private var activationStatus: Change?
+  private var language: Change?
   private var readings: [String: VehicleReading] = [:]
 
   /// Creates the default: no active event, answers to video starts, and apps are opened at FULL and audible.
@@ -234,6 +237,7 @@ public struct HeadUnitConditions: Sendable {
     case .event(let event, let isActive): if isActive { events.insert(event) } else { events.remove(event) }
     case .videoSilence(let isSilent): isSilentOnVideo = isSilent
     case .activationStatus: activationStatus = change
+    case .language: language = change
     case .vehicle(let reading): readings[reading.name] = reading
     }
   }
@@ -241,7 +245,7 @@ public struct HeadUnitConditions: Sendable {
   /// The differences from the default, to be applied to a new session.
   public var changes: [Change] {
     HMIEvent.allCases.filter(events.contains).map { .event($0, isActive: true) }
-      + (isSilentOnVideo ? [.videoSilence(true)] : []) + (activationStatus.map { [$0] } ?? [])
+      + (isSilentOnVideo ? [.videoSilence(true)] : []) + [activationStatus, language].compactMap(\.self)
       + readings.values.map { .vehicle($0) }
   }
 }

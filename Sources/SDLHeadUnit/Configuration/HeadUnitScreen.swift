@@ -53,7 +53,7 @@ public struct HeadUnitScreen: Sendable {
     let overlay = apps.first { $0.shownUntil[.overlay] != nil }
     return switch input {
     case .softButton: (apps.first { $0.shownUntil[.alert] != nil } ?? overlay)?.id
-    case .choice: overlay?.id
+    case .choice, .slider, .keyboard: overlay?.id
     case .button, .menu: nil
     }
   }

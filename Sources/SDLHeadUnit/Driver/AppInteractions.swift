@@ -69,7 +69,7 @@ struct AppInteractions: Sendable {
     context.timers.cancel(interaction.layer.timer)
     let position = interaction.sliderPosition.map { ["sliderPosition": JSONValue.integer($0)] } ?? [:]
     context.respond(
-      to: interaction.function, interaction.correlationID, code, with: members.merging(position) { $1 },
+      to: interaction.function, interaction.correlationID, code, with: members.merging(position) { given, _ in given },
       warning: interaction.warning)
     context.report(.interactionEnded(interaction.function, code))
   }
@@ -150,6 +150,10 @@ struct AppInteraction: Sendable {
   let isSpoken: Bool
   /// The position of a slider, from 1 on; nil for other overlays.
   let sliderPosition: Int?
+  /// Where the driver can move a slider; nil for other overlays.
+  let sliderPositions: ClosedRange<Int>?
+  /// Whether the driver can type.
+  let hasKeyboard: Bool
   /// The warning in the response.
   var warning: String?
 
@@ -166,7 +170,10 @@ struct AppInteraction: Sendable {
     cancelID = parameters["cancelID"]?.integer
     duration = .milliseconds(parameters[time.key]?.integer ?? time.standard)
     softButtons = try SoftButton.list(in: request, policy) ?? []
+    let layout = parameters["interactionLayout"]?.string ?? ""
+    hasKeyboard = ["KEYBOARD", "ICON_WITH_SEARCH", "LIST_WITH_SEARCH"].contains(layout)
     var choices: Set<Int> = []
+    var positions: ClosedRange<Int>?
     switch request.function {
     case .alert, .subtleAlert:
       let isEmpty = ["alertText1", "alertText2"].allSatisfy { parameters[$0]?.string == nil }
@@ -174,16 +181,18 @@ struct AppInteraction: Sendable {
     case .performInteraction:
       let ids = (parameters["interactionChoiceSetIDList"]?.array ?? []).compactMap(\.integer)
       // A keyboard needs no choices.
-      if ids.isEmpty, parameters["interactionLayout"]?.string != "KEYBOARD" { throw RequestRefusal(code: .invalidData) }
+      if ids.isEmpty, layout != "KEYBOARD" { throw RequestRefusal(code: .invalidData) }
       choices = try menu.choices(ofSets: ids)
     case .slider:
       let (ticks, position) = (parameters["numTicks"]?.integer, parameters["position"]?.integer)
-      guard let ticks, let position, position <= ticks else { throw RequestRefusal(code: .invalidData) }
+      guard let ticks, let position, ticks > 0, position <= ticks else { throw RequestRefusal(code: .invalidData) }
+      positions = 1...ticks
     default: break
     }
     self.choices = choices
     isSpoken = parameters["interactionMode"]?.string == "VR_ONLY"
     sliderPosition = parameters["position"]?.integer
+    sliderPositions = positions
   }
 
   /// How long it is shown, in ms (MOBILE_API.xml).
@@ -213,6 +222,7 @@ struct AppInteraction: Sendable {
   /// The inputs that end it before its time.
   var driverInputs: [DriverInput] {
     softButtons.map { .softButton($0.id) } + choices.sorted().map { .choice($0) }
+      + (sliderPositions?.map { .slider($0) } ?? []) + (hasKeyboard ? [.keyboard("TEXT")] : [])
   }
 }
 

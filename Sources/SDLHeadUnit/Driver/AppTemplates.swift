@@ -21,7 +21,7 @@ struct AppTemplates: Sendable {
 
   private let isMedia: Bool
   private let isNavigation: Bool
-  /// The hash of menu and buttons that was sent to the app; nil before there are any.
+  /// The hash of menu and subscriptions that was sent to the app; nil before there are any.
   private var hash: String?
   private(set) var files = AppFiles()
   /// Set in this session, or in one before.
@@ -38,13 +38,37 @@ struct AppTemplates: Sendable {
     self.hasIcon = hasIcon
   }
 
+  /// How the driver's keys are sent (`KeypressMode`).
+  private enum KeypressMode: String, Sendable {
+    case single = "SINGLE_KEYPRESS"
+    case queue = "QUEUE_KEYPRESSES"
+    case resend = "RESEND_CURRENT_ENTRY"
+  }
+
+  private var keypressMode = KeypressMode.resend
+
+  /// The `data` of the keypresses that are sent while the driver types a text.
+  func keypresses(of text: String) -> [String] {
+    switch keypressMode {
+    case .single: text.map { String($0) }
+    case .queue: []
+    case .resend: text.indices.map { String(text[...$0]) }
+    }
+  }
+
   var softButtons: [SoftButton] { softButtonsOfRequests.values.flatMap(\.self) }
 
   /// The state to keep after a broken connection; nil if there is none.
-  func saved(id: String, status: HMIStatus) -> SavedApp? {
+  func saved(id: String, status: HMIStatus, subscribedVehicleData: Set<String>) -> SavedApp? {
     guard hash != nil || hasIcon else { return nil }
     return SavedApp(
-      id: id, hash: hash, hasIcon: hasIcon, status: status, menu: menu, subscribedButtons: subscribedButtons)
+      id: id, hash: hash, hasIcon: hasIcon, status: status, menu: menu, subscribedButtons: subscribedButtons,
+      subscribedVehicleData: subscribedVehicleData)
+  }
+
+  /// What can be resumed has changed.
+  mutating func renewHash(_ context: inout SessionContext) {
+    hash = context.sendNewHash()
   }
 
   /// Restores the kept state, which gets a new hash.
@@ -52,7 +76,7 @@ struct AppTemplates: Sendable {
     menu = saved.menu
     subscribedButtons = saved.subscribedButtons
     context.report(.buttonsSubscribed(subscribedButtons))
-    hash = context.sendNewHash()
+    renewHash(&context)
   }
 
   /// Answers a request that the policies allow.
@@ -87,6 +111,15 @@ struct AppTemplates: Sendable {
       if isChoosing { return context.respond(to: request, success: false, .inUse) }
       delete(request, from: \.choiceSets, "interactionChoiceSetID", &context)
     case .show, .showConstantTBT, .alertManeuver, .updateTurnList: setSoftButtons(request, &context)
+    case .setGlobalProperties:
+      let keyboard = request.parameters["keyboardProperties"]?.object
+      if let mode = keyboard?["keypressMode"]?.string.flatMap(KeypressMode.init) { keypressMode = mode }
+      respond(to: request, success: true, .success, &context)
+    case .resetGlobalProperties:
+      if request.parameters["properties"]?.array?.contains(.string("KEYBOARDPROPERTIES")) == true {
+        keypressMode = .resend
+      }
+      respond(to: request, success: true, .success, &context)
     default: respond(to: request, success: true, .success, &context)
     }
   }
@@ -135,7 +168,7 @@ struct AppTemplates: Sendable {
     to request: RPCMessage, success: Bool, _ code: ResultCode, info: String? = nil, _ context: inout SessionContext
   ) {
     context.respond(to: request, success: success, code, info: info)
-    if success, Self.changes.contains(request.function) { hash = context.sendNewHash() }
+    if success, Self.changes.contains(request.function) { renewHash(&context) }
   }
 
   private mutating func put(_ request: RPCMessage, _ context: inout SessionContext) {
@@ -211,6 +244,8 @@ struct AppTemplates: Sendable {
     guard let name = request.parameters["buttonName"]?.string else {
       return context.respond(to: request, success: false, .invalidData)
     }
+    // Every app has the buttons that it shows itself.
+    if name == TemplateCapabilities.ownButton { return context.respond(to: request, success: false, .ignored) }
     if isWanted, !allowsButton(name) { return context.respond(to: request, success: false, .rejected) }
     guard TemplateCapabilities.buttons.contains(name) else {
       return context.respond(to: request, success: false, .unsupportedResource)

@@ -18,6 +18,10 @@ public enum DriverInput: Equatable, Sendable, CustomStringConvertible {
   case menu(String)
   /// An entry of a PerformInteraction, by its `choiceID`.
   case choice(Int)
+  /// A position of a slider, from 1 on.
+  case slider(Int)
+  /// A text that the driver types, and enters.
+  case keyboard(String)
 
   /// Its form in a ``HeadUnitCommand``.
   public var description: String {
@@ -27,6 +31,8 @@ public enum DriverInput: Equatable, Sendable, CustomStringConvertible {
     case .softButton(let id): "press soft-button \(id)"
     case .menu(let text): "menu \(text)"
     case .choice(let id): "choose \(id)"
+    case .slider(let position): "slider \(position)"
+    case .keyboard(let text): "keyboard \(text)"
     }
   }
 }
@@ -41,6 +47,12 @@ public enum DriverInputFault: Error, Equatable, CustomStringConvertible {
   case noCommand(String, available: [String])
   case nothingToChoose
   case noChoice(Int, available: [Int])
+  case noSlider
+  case noSliderPosition(Int, available: ClosedRange<Int>)
+  /// Something without a keyboard is in front.
+  case noKeyboard
+  /// The app's policies lack this group.
+  case notGranted(PolicyGroup)
 
   /// The most that are listed.
   private static let mostListed = 12
@@ -60,6 +72,11 @@ public enum DriverInputFault: Error, Equatable, CustomStringConvertible {
     case .nothingToChoose: "the app does not ask the driver to choose (PerformInteraction)"
     case .noChoice(let id, let available):
       "there is no choice \(id), but \(Self.list(available.map { "\($0)" }, orNone: "none"))"
+    case .noSlider: "the app shows no slider (Slider)"
+    case .noSliderPosition(let position, let available):
+      "the slider has no position \(position), but \(available.lowerBound) to \(available.upperBound)"
+    case .noKeyboard: "what the app shows in front has no keyboard"
+    case .notGranted(let group): "the policies do not grant it the group \(group.rawValue)"
     }
   }
 

@@ -6,21 +6,27 @@ public struct VehicleReading: Equatable, Sendable {
   public let value: JSONValue
 
   /// A reading from a script; nil for an unknown name, or a value that the specification does not have.
-  public init?(_ name: String, _ text: String) {
-    guard let item = VehicleData.items[name] else { return nil }
-    let value = Int(text).map(JSONValue.integer) ?? Double(text).map(JSONValue.number)
-    let constant = JSONValue.string(CommandParser.constant(text))
-    guard let value = [value, constant].compactMap(\.self).first(where: item.schema.contains) else { return nil }
+  /// - Parameter text: a number, a word, or JSON for a structure, whose missing members are plausible ones; nil is the
+  ///   reading of a car that stands.
+  public init?(_ name: String, _ text: String?) {
+    guard let item = VehicleDataItem.all[name] else { return nil }
+    guard let text else {
+      self.init(name: name, value: item.plausible)
+      return
+    }
+    let candidates = [
+      Int(text).map(JSONValue.integer), Double(text).map(JSONValue.number), Self.flag(text).map(JSONValue.bool),
+      .string(text), .string(CommandParser.constant(text)), Self.structure(text, item.plausible),
+    ]
+    guard let value = candidates.compactMap(\.self).first(where: item.schema.contains) else { return nil }
     self.init(name: name, value: value)
   }
 
   /// The car's position, in degrees, and its heading, in degrees from north.
   public init?(latitude: Double, longitude: Double, heading: Double? = nil) {
-    guard (-90...90).contains(latitude), (-180...180).contains(longitude),
-      heading.map((0...359.99).contains) ?? true
-    else { return nil }
     var members: JSONObject = ["latitudeDegrees": .number(latitude), "longitudeDegrees": .number(longitude)]
     members["heading"] = heading.map(JSONValue.number)
+    guard VehicleDataItem.all["gps"]?.schema.contains(.object(members)) == true else { return nil }
     self.init(name: "gps", value: .object(members))
   }
 
@@ -28,67 +34,114 @@ public struct VehicleReading: Equatable, Sendable {
     self.name = name
     self.value = value
   }
-}
 
-/// The app's subscriptions to vehicle data (SubscribeVehicleData), and its notifications.
-struct VehicleData: Sendable {
-  /// The possible readings: `VehicleDataType` and the values (MOBILE_API.xml).
-  static let items: [String: (type: String, schema: RPCSchema)] = [
-    "speed": ("SPEED", .number(0...700)),
-    "rpm": ("RPM", .integer(0...20_000)),
-    "fuelLevel": ("FUELLEVEL", .number(-6...106)),
-    "instantFuelConsumption": ("FUELCONSUMPTION", .number(0...25_575)),
-    "externalTemperature": ("EXTERNTEMP", .number(-40...100)),
-    "prndl": (
-      "PRNDL",
-      .enumeration([
-        "PARK", "REVERSE", "NEUTRAL", "DRIVE", "SPORT", "LOWGEAR", "FIRST", "SECOND", "THIRD", "FOURTH", "FIFTH",
-        "SIXTH", "SEVENTH", "EIGHTH", "UNKNOWN", "FAULT",
-      ])
-    ),
-    "odometer": ("ODOMETER", .integer(0...17_000_000)),
-    "engineTorque": ("ENGINETORQUE", .number(-1000...2000)),
-    "accPedalPosition": ("ACCPEDAL", .number(0...100)),
-    "steeringWheelAngle": ("STEERINGWHEEL", .number(-2000...2000)),
-    "turnSignal": ("TURNSIGNAL", .enumeration(["OFF", "LEFT", "RIGHT", "BOTH"])),
-    "gps": ("GPS", .object([])),
-  ]
-
-  private var subscribed: Set<String> = []
-
-  /// GetVehicleData, SubscribeVehicleData or UnsubscribeVehicleData.
-  mutating func answer(_ request: RPCMessage, _ context: inout SessionContext) {
-    let wanted = Self.items.keys.filter { request.parameters[$0]?.bool == true }
-    guard !wanted.isEmpty else { return context.respond(to: request, success: false, .invalidData) }
-    if request.function == .getVehicleData {
-      let known = context.vehicle.filter { wanted.contains($0.key) }
-      guard !known.isEmpty else { return context.respond(to: request, success: false, .vehicleDataNotAvailable) }
-      return context.respond(to: request, with: known)
+  private static func flag(_ text: String) -> Bool? {
+    switch text.lowercased() {
+    case "on", "yes", "true": true
+    case "off", "no", "false": false
+    default: nil
     }
-    subscribe(wanted, request, isWanted: request.function == .subscribeVehicleData, &context)
   }
 
-  /// SDL Core answers with a warning if some, but not all, were subscribed to already, or were not subscribed to.
-  private mutating func subscribe(
-    _ wanted: [String], _ request: RPCMessage, isWanted: Bool, _ context: inout SessionContext
-  ) {
-    let changed = wanted.filter { subscribed.contains($0) != isWanted }
-    if isWanted { subscribed.formUnion(changed) } else { subscribed.subtract(changed) }
-    let unchangedCode = isWanted ? "DATA_ALREADY_SUBSCRIBED" : "DATA_NOT_SUBSCRIBED"
-    let members = wanted.reduce(into: JSONObject()) { members, name in
-      members[name] = .object([
-        "dataType": .string("VEHICLEDATA_\(Self.items[name]?.type ?? "")"),
-        "resultCode": .string(changed.contains(name) ? "SUCCESS" : unchangedCode),
-      ])
+  private static func structure(_ text: String, _ plausible: JSONValue) -> JSONValue? {
+    let value = (try? JSONObject(parsing: #"{"value":\#(text)}"#.utf8))?["value"]
+    guard let members = value?.object, let plausible = plausible.object else { return value }
+    return .object(plausible.merging(members) { $1 })
+  }
+}
+
+/// The app's requests for vehicle data, its subscriptions (SubscribeVehicleData), and its notifications.
+struct VehicleData: Sendable {
+  private(set) var subscribed: Set<String> = []
+  private var requests = CoreLimits.vehicleDataRequests
+
+  /// GetVehicleData, SubscribeVehicleData or UnsubscribeVehicleData.
+  /// - Returns: whether it counts as a change of what can be resumed.
+  mutating func answer(_ request: RPCMessage, _ context: inout SessionContext) -> Bool {
+    let function = request.function
+    if function == .getVehicleData {
+      guard !requests.isReached(at: context.now) else {
+        context.respond(
+          to: request, success: false, .rejected,
+          info: "More than \(requests.limit) requests within \(requests.window.inSeconds)")
+        return false
+      }
+      _ = requests.exceeds(at: context.now)
     }
-    let code: ResultCode = changed.isEmpty ? .ignored : changed.count < wanted.count ? .warnings : .success
-    let result = RPCResult(success: !changed.isEmpty, resultCode: code).json
-    context.respond(to: request, result.merging(members) { $1 })
+    let policy = context.configuration.policy
+    let names = VehicleDataItem.all.keys.filter { request.parameters[$0]?.bool == true }.sorted()
+    guard !names.isEmpty else {
+      context.respond(to: request, success: false, .invalidData, info: "The request names no data")
+      return false
+    }
+    let wanted = names.filter { policy.allows($0, of: function) }
+    let disallowed = names.filter { !wanted.contains($0) }
+    if function != .getVehicleData { return subscribe(request, to: wanted, disallowed, &context) }
+    let known = context.vehicle.filter { wanted.contains($0.key) }
+    let missing = wanted.filter { known[$0] == nil }
+    let code: ResultCode =
+      wanted.isEmpty ? .disallowed : missing.isEmpty ? .success : .vehicleDataNotAvailable
+    Self.respond(
+      to: request, success: !known.isEmpty, code, with: known,
+      info: [Self.sentence("The car has no reading of", missing), Self.refusal(of: disallowed)], &context)
+    return false
+  }
+
+  /// SDL Core ignores subscriptions that are there already, and ends that have nothing to end, and carries out the
+  /// others.
+  private mutating func subscribe(
+    _ request: RPCMessage, to wanted: [String], _ disallowed: [String], _ context: inout SessionContext
+  ) -> Bool {
+    let isWanted = request.function == .subscribeVehicleData
+    let changed = wanted.filter { subscribed.contains($0) != isWanted }
+    let unchanged = wanted.filter { !changed.contains($0) }
+    if isWanted { subscribed.formUnion(changed) } else { subscribed.subtract(changed) }
+    let groups = [
+      (changed, "SUCCESS"), (unchanged, isWanted ? "DATA_ALREADY_SUBSCRIBED" : "DATA_NOT_SUBSCRIBED"),
+      (disallowed, "DISALLOWED"),
+    ]
+    let members = groups.reduce(into: JSONObject()) { members, group in
+      for name in group.0 {
+        members[VehicleDataItem.subscriptionMember(of: name)] = .object([
+          "dataType": .string("VEHICLEDATA_\(VehicleDataItem.all[name]?.type ?? "")"),
+          "resultCode": .string(group.1),
+        ])
+      }
+    }
+    let code: ResultCode = wanted.isEmpty ? .disallowed : unchanged.isEmpty ? .success : .ignored
+    let sentence = Self.sentence(isWanted ? "Subscribed to already:" : "Not subscribed to:", unchanged)
+    Self.respond(
+      to: request, success: !changed.isEmpty, code, with: members, info: [sentence, Self.refusal(of: disallowed)],
+      &context)
+    return !changed.isEmpty
+  }
+
+  private static func sentence(_ beginning: String, _ names: [String]) -> String? {
+    names.isEmpty ? nil : "\(beginning) \(names.joined(separator: ", "))."
+  }
+
+  private static func refusal(of names: [String]) -> String? { sentence("The policies do not grant", names) }
+
+  private static func respond(
+    to request: RPCMessage, success: Bool, _ code: ResultCode, with members: JSONObject, info: [String?],
+    _ context: inout SessionContext
+  ) {
+    let sentences = info.compactMap(\.self)
+    let result = RPCResult(
+      success: success, resultCode: code, info: sentences.isEmpty ? nil : sentences.joined(separator: " "))
+    context.respond(to: request, result.json.merging(members) { $1 })
   }
 
   /// The car has new readings.
   func tell(_ reading: VehicleReading, _ context: inout SessionContext) {
-    if subscribed.contains(reading.name) { context.notify(.onVehicleData, [reading.name: reading.value]) }
+    guard subscribed.contains(reading.name), context.configuration.policy.allows(reading.name, of: .onVehicleData)
+    else { return }
+    context.notify(.onVehicleData, [reading.name: reading.value])
+  }
+
+  /// The subscriptions before the app's connection broke.
+  mutating func resume(_ subscribed: Set<String>) {
+    self.subscribed = subscribed
   }
 }
 

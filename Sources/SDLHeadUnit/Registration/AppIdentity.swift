@@ -55,4 +55,5 @@ public struct SavedApp: Sendable {
   let status: HMIStatus
   let menu: AppMenu
   let subscribedButtons: Set<String>
+  let subscribedVehicleData: Set<String>
 }

@@ -10,6 +10,8 @@ struct RegisteredApp: Sendable {
   let types: [AppHMIType]
   let rpcVersion: RPCVersion
   private let isMedia: Bool
+  /// Those of its speech and of its texts.
+  private var languages: Set<String>
   /// As sent to the app.
   private(set) var status = HMIStatus(level: HMILevel.none, videoStreamingState: .notStreamable)
   /// The driver's choice, before events restrict it.
@@ -25,7 +27,11 @@ struct RegisteredApp: Sendable {
   private var vehicle = VehicleData()
 
   /// - Parameter hasIcon: whether an icon of the app is still there.
-  init(_ request: RegisterAppInterface, _ identity: AppIdentity, rpcVersion: RPCVersion, hasIcon: Bool) {
+  init(
+    _ request: RegisterAppInterface, _ identity: AppIdentity, languages: Set<String>, rpcVersion: RPCVersion,
+    hasIcon: Bool
+  ) {
+    self.languages = languages
     self.identity = identity
     types = request.appTypes
     isMedia = request.isMediaApplication
@@ -47,10 +53,13 @@ struct RegisteredApp: Sendable {
   }
 
   /// The state of the app to keep after a broken connection; nil if there is none.
-  var saved: SavedApp? { templates.saved(id: identity.id, status: chosenStatus) }
+  var saved: SavedApp? {
+    templates.saved(id: identity.id, status: chosenStatus, subscribedVehicleData: vehicle.subscribed)
+  }
 
   /// Restores the kept state. SDL Core restores FULL and LIMITED even if nothing else opens the app.
   mutating func resume(_ saved: SavedApp, _ context: inout SessionContext) {
+    vehicle.resume(saved.subscribedVehicleData)
     templates.resume(saved, &context)
     guard saved.status.allowsScreen, chosenStatus.level == HMILevel.none else { return }
     formerStatus = saved.status
@@ -164,7 +173,8 @@ struct RegisteredApp: Sendable {
       endInteraction(layer, .aborted, &context)
       context.respond(to: request, success: true, .success)
     case .changeRegistration: changeRegistration(request, others, &context)
-    case .getVehicleData, .subscribeVehicleData, .unsubscribeVehicleData: vehicle.answer(request, &context)
+    case .getVehicleData, .subscribeVehicleData, .unsubscribeVehicleData:
+      if vehicle.answer(request, &context) { templates.renewHash(&context) }
     case .speak: speech.speak(request, templates.files, &context)
     case .performAudioPassThru: speech.record(request, templates.files, &context)
     case .endAudioPassThru: speech.endRecording(request, &context)
@@ -197,6 +207,15 @@ struct RegisteredApp: Sendable {
     if isAllowed(.onVehicleData, context) { vehicle.tell(reading, &context) }
   }
 
+  /// The head unit has another language. As SDL Core does, it unregisters apps that do not speak it.
+  func languageDidChange(_ context: inout SessionContext) {
+    if isAllowed(.onLanguageChange, context) {
+      let language = JSONValue.string(context.language)
+      context.notify(.onLanguageChange, ["language": language, "hmiDisplayLanguage": language])
+    }
+    if languages != [context.language] { context.demand(.unregister(.languageChange)) }
+  }
+
   func isAllowed(_ function: FunctionID, _ context: SessionContext) -> Bool {
     context.configuration.policy.allows(function, at: status.level)
   }
@@ -213,6 +232,7 @@ struct RegisteredApp: Sendable {
       return context.respond(to: request, success: false, .duplicateName)
     }
     identity = changed
+    languages = Set(["language", "hmiDisplayLanguage"].compactMap { parameters[$0]?.string })
     context.respond(to: request, success: true, .success)
     context.report(.nameChanged(changed.name))
   }
@@ -221,6 +241,8 @@ struct RegisteredApp: Sendable {
 
   /// The time of an overlay is over.
   mutating func interactionDue(_ layer: AppInteraction.Layer, _ context: inout SessionContext) {
+    let isKeyboard = interactions[layer]?.hasKeyboard == true
+    if isKeyboard, isAllowed(.onKeyboardInput, context) { sendKeyboard("ENTRY_ABORTED", nil, &context) }
     endInteraction(layer, nil, &context)
   }
 
@@ -251,6 +273,8 @@ struct RegisteredApp: Sendable {
       case .softButton(let id): try press(softButton: id, &context)
       case .menu(let text): try choose(command: text, &context)
       case .choice(let id): try choose(id, &context)
+      case .slider(let position): try move(toPosition: position, &context)
+      case .keyboard(let text): try type(text, &context)
       }
     } catch {
       context.report(.driverInputWithoutEffect(input, error))
@@ -348,6 +372,41 @@ struct RegisteredApp: Sendable {
       "choiceID": .integer(id), "triggerSource": Self.triggerSource(interaction.isSpoken),
     ]
     endInteraction(.overlay, .success, with: members, &context)
+  }
+
+  private mutating func move(
+    toPosition position: Int, _ context: inout SessionContext
+  ) throws(DriverInputFault) {
+    guard let interaction = interactions[.overlay], let positions = interaction.sliderPositions else {
+      throw .noSlider
+    }
+    guard positions.contains(position) else { throw .noSliderPosition(position, available: positions) }
+    context.report(.driverInput(.slider(position)))
+    endInteraction(.overlay, .success, with: ["sliderPosition": .integer(position)], &context)
+  }
+
+  /// The driver types a text, and enters it. SDL Core sends keys to the app that asks for them, or else to the one at
+  /// FULL.
+  private mutating func type(_ text: String, _ context: inout SessionContext) throws(DriverInputFault) {
+    let isAsked = interactions[.overlay]?.hasKeyboard == true
+    if !isAsked {
+      guard interactions[.overlay] == nil else { throw .noKeyboard }
+      guard context.configuration.policy.allows(.onKeyboardInput, at: .full) else { throw .notGranted(.keyboard) }
+      try check([.full])
+    }
+    if isAllowed(.onKeyboardInput, context) {
+      for keys in templates.keypresses(of: text) { sendKeyboard("KEYPRESS", keys, &context) }
+      sendKeyboard("ENTRY_SUBMITTED", text, &context)
+    }
+    context.report(.driverInput(.keyboard(text)))
+    guard isAsked else { return }
+    let members: JSONObject = ["manualTextEntry": .string(text), "triggerSource": .string("KEYBOARD")]
+    endInteraction(.overlay, .success, with: members, &context)
+  }
+
+  private func sendKeyboard(_ event: String, _ data: String?, _ context: inout SessionContext) {
+    context.notify(
+      .onKeyboardInput, JSONObject(present: ["event": .string(event), "data": data.map(JSONValue.string)]))
   }
 
   private func check(_ levels: [HMILevel]) throws(DriverInputFault) {

@@ -68,6 +68,19 @@ struct Registration: Sendable {
     }
   }
 
+  /// The car has new readings.
+  func tell(_ reading: VehicleReading, _ context: inout SessionContext) {
+    context.vehicle[reading.name] = reading.value
+    app?.tell(reading, &context)
+  }
+
+  /// The driver chooses another language.
+  func change(to language: String, _ context: inout SessionContext) {
+    guard language != context.language else { return }
+    context.language = language
+    app?.languageDidChange(&context)
+  }
+
   // MARK: RPCs
 
   /// A message of the RPC service.
@@ -172,7 +185,8 @@ struct Registration: Sendable {
     case .refused(let code): refuse(request, code, &context)
     case .accepted(let app, let code, let saved):
       self.app = app
-      context.respond(to: request, Self.response(code, app, configuration))
+      let info = Self.resumption(request.parameters, isResumed: saved != nil)
+      context.respond(to: request, response(code, app, info: info, context))
       context.report(
         .appRegistered(
           name: app.identity.name, id: app.identity.id, types: app.types,
@@ -200,8 +214,6 @@ struct Registration: Sendable {
       context.notify(.onSystemCapabilityUpdated, SystemCapabilities.answer("DISPLAYS") ?? [:])
     }
     if behaviour.activatesBeforePermissions { app?.openAutomatically(&context) }
-    let permissions = OnPermissionsChange(
-      allowedLevels: configuration.policy.levels, requiresEncryption: configuration.requiresRPCEncryption)
     context.notify(.onPermissionsChange, permissions.json)
     if behaviour.sendsCoreNotifications {
       context.notify(
@@ -218,21 +230,36 @@ struct Registration: Sendable {
     context.demand(.registered)
   }
 
+  /// The policies of the app, as SDL Core tells it of them.
+  private var permissions: OnPermissionsChange {
+    let permissions = configuration.policy.permissions
+    var notification = OnPermissionsChange(allowedLevels: permissions.mapValues(\.levels))
+    notification.allowedParameters = permissions.compactMapValues { $0.parameters?.sorted() }
+    if configuration.requiresRPCEncryption {
+      let functions = permissions.keys.compactMap(FunctionID.init(name:))
+      notification.protection = .functions(Set(functions.filter(configuration.policy.protects)))
+    }
+    return notification
+  }
+
   func requestPolicyUpdate(from url: String, _ context: inout SessionContext) {
     guard app != nil else { return }
     let body = #"{"policy_table":{}}"#
+    // SDL's libraries read some of them without asking whether they are there.
     let headers: JSONObject = [
-      "ContentType": .string("application/json"), "RequestMethod": .string("POST"),
-      "Content-Length": .integer(body.utf8.count),
+      "ContentType": .string("application/json"), "ConnectTimeout": .integer(CoreLimits.policyExchange),
+      "DoOutput": .bool(true), "DoInput": .bool(true), "UseCaches": .bool(false), "RequestMethod": .string("POST"),
+      "ReadTimeout": .integer(CoreLimits.policyExchange), "InstanceFollowRedirects": .bool(false),
+      "charset": .string("utf-8"), "Content-Length": .integer(body.utf8.count),
     ]
     let request: JSONObject = ["HTTPRequest": .object(["headers": .object(headers), "body": .string(body)])]
     let bytes = request.serialized
     context.notify(
       .onSystemRequest,
       [
-        "requestType": .string("PROPRIETARY"), "url": .string(url), "timeout": .integer(60),
-        "fileType": .string("JSON"),
-        "offset": .integer(0), "length": .integer(bytes.count),
+        "requestType": .string("PROPRIETARY"), "url": .string(url),
+        "timeout": .integer(CoreLimits.policyExchange), "fileType": .string("JSON"), "offset": .integer(0),
+        "length": .integer(bytes.count),
       ], bulk: bytes)
   }
 
@@ -240,7 +267,7 @@ struct Registration: Sendable {
     guard app != nil, let size = context.behaviour.policyUpdateSize, size > 0 else { return }
     context.notify(
       .onSystemRequest,
-      ["requestType": .string("HTTP"), "fileType": .string("JSON"), "length": .integer(size)],
+      ["requestType": .string("HTTP"), "fileType": .string("BINARY"), "length": .integer(size)],
       bulk: [UInt8](repeating: UInt8(ascii: "p"), count: size))
   }
 
@@ -266,14 +293,16 @@ struct Registration: Sendable {
     let version = parameters.rpcVersion.major >= 5 ? parameters.rpcVersion : RPCVersion(4, 5, 1)
     let rpcVersion = min(version, context.configuration.rpcVersion)
     let hasIcon = self.saved.contains { $0.hasIcon && $0.id.lowercased() == identity.id.lowercased() }
-    let app = RegisteredApp(parameters, identity, rpcVersion: rpcVersion, hasIcon: hasIcon)
+    let languages = ["languageDesired", "hmiDisplayLanguageDesired"].compactMap { request.parameters[$0]?.string }
+    let app = RegisteredApp(
+      parameters, identity, languages: Set(languages), rpcVersion: rpcVersion, hasIcon: hasIcon)
     return .accepted(app, code, resuming: saved)
   }
 
   /// SDL Core reports one fault only, in this order.
   private static func result(of parameters: JSONObject, isResumed: Bool, _ context: SessionContext) -> ResultCode {
     let languages = ["languageDesired", "hmiDisplayLanguageDesired"].map { parameters[$0]?.string }
-    if languages.contains(where: { $0 != context.configuration.language }) { return .wrongLanguage }
+    if languages.contains(where: { $0 != context.language }) { return .wrongLanguage }
     guard context.requestWarning == nil, parameters["hashID"] != nil else { return .success }
     return isResumed ? .success : .resumeFailed
   }
@@ -284,15 +313,21 @@ struct Registration: Sendable {
     return saved.first { $0.id.lowercased() == identity.id.lowercased() && $0.hash == hash }
   }
 
+  /// What has become of the app's saved state, which SDL Core tells in any language; nil if the app asks for none.
+  private static func resumption(_ parameters: JSONObject, isResumed: Bool) -> String? {
+    guard parameters["hashID"] != nil else { return nil }
+    return isResumed ? "The app's former state is restored" : "The hash is not that of a saved state of the app"
+  }
+
   /// The members of the response.
-  private static func response(
-    _ code: ResultCode, _ app: RegisteredApp, _ configuration: HeadUnitConfiguration
+  private func response(
+    _ code: ResultCode, _ app: RegisteredApp, info: String?, _ context: SessionContext
   ) -> JSONObject {
-    var response = RegisterAppInterfaceResponse(result: RPCResult(success: true, resultCode: code))
+    var response = RegisterAppInterfaceResponse(result: RPCResult(success: true, resultCode: code, info: info))
     response.rpcVersion = app.rpcVersion
     response.isIconResumed = app.hasIcon
-    response.language = configuration.language
-    response.displayLanguage = configuration.language
+    response.language = context.language
+    response.displayLanguage = context.language
     response.graphicSupported = true
     response.screenResolution = configuration.screen
     // `hmiCapabilities.videoStreaming` came with RPC 4.5.

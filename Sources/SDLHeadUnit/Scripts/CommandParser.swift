@@ -43,14 +43,16 @@ enum CommandParser {
     case ("framerate", 1): rate(arguments[0]).map { .frameRate($0) }
     case ("max-bitrate", 1): rate(arguments[0]).map { .maximumBitrate($0) }
     case ("distraction", 1...): distraction(arguments)
-    case ("vehicle", 2): VehicleReading(arguments[0], arguments[1]).map { .vehicle($0) }
+    case ("vehicle", 1): VehicleReading(arguments[0], nil).map { .vehicle($0) }
+    case ("vehicle", 2...): VehicleReading(arguments[0], value(arguments)).map { .vehicle($0) }
     case ("gps", 2...3): gps(arguments)
+    case ("language", 1): language(arguments[0])
     case ("policy-update", 1): .policyUpdate(arguments[0])
     case ("activate", 0): .activate(nil)
     case ("activate", 1): UInt8(arguments[0]).map { .activate($0) }
     case ("update", 2...): update(arguments)
     case ("touch", 3...): TouchGesture(arguments).map { .gesture($0) } ?? touch(arguments)
-    case ("press", _), ("menu", _), ("choose", _): driverInput(name, arguments)
+    case ("press", _), ("menu", _), ("choose", _), ("slider", _), ("keyboard", _): driverInput(name, arguments)
     case ("end-video", 0): .endVideo
     case ("end-audio", 0): .endAudio
     case ("audio-streaming", 1): AudioStreamingState(rawValue: constant(arguments[0])).map { .audioStreaming($0) }
@@ -113,6 +115,14 @@ enum CommandParser {
   static func rate(_ text: String) -> Int? {
     Int(text).flatMap { (0...Int(Int32.max)).contains($0) ? $0 : nil }
   }
+
+  private static func language(_ tag: String) -> HeadUnitCommand? {
+    let tag = tag.uppercased()
+    return RPCSchema.language.contains(.string(tag)) ? .language(tag) : nil
+  }
+
+  /// The value of a reading, which may have spaces.
+  private static func value(_ arguments: [String]) -> String { arguments.dropFirst().joined(separator: " ") }
 
   private static func gps(_ arguments: [String]) -> HeadUnitCommand? {
     let numbers = arguments.compactMap { Double($0) }
@@ -287,13 +297,24 @@ enum CommandParser {
       return DriverInput.Press(rawValue: arguments[1]).map { .driverInput(.button(button, $0)) }
     case ("menu", 1...): return .driverInput(.menu(arguments.joined(separator: " ")))
     case ("choose", 1): return Int(arguments[0]).flatMap { $0 >= 0 ? .driverInput(.choice($0)) : nil }
+    case ("slider", 1): return Int(arguments[0]).flatMap { $0 > 0 ? .driverInput(.slider($0)) : nil }
+    case ("keyboard", 1...):
+      let text = arguments.joined(separator: " ")
+      return text.unicodeScalars.count <= longestEntry ? .driverInput(.keyboard(text)) : nil
     default: return nil
     }
   }
 
+  /// Of `OnKeyboardInput`, in Unicode scalars.
+  private static let longestEntry = 500
+
   /// The fault of a command in the right form; nil if there is none.
   static func fault(_ name: String, _ arguments: [String]) -> String? {
-    if name == "vehicle", arguments.count == 2 { return fault(ofReading: arguments[0], arguments[1]) }
+    if name == "vehicle", let item = arguments.first { return fault(ofReading: item, value(arguments)) }
+    if name == "language", arguments.count == 1 {
+      return "there is no language \"\(arguments[0])\" in SDL's RPC specification, but such as EN-US, DE-DE or FR-CA"
+    }
+    if name == "keyboard", !arguments.isEmpty { return "a text may have \(longestEntry) characters at most" }
     guard name == "press", (1...2).contains(arguments.count), arguments[0] != "soft-button",
       !TemplateCapabilities.buttons.contains(constant(arguments[0]))
     else { return nil }
@@ -304,11 +325,13 @@ enum CommandParser {
 
 extension CommandParser {
   private static func fault(ofReading name: String, _ value: String) -> String {
-    guard VehicleData.items[name] != nil, name != "gps" else {
-      let names = VehicleData.items.keys.filter { $0 != "gps" }.sorted().joined(separator: ", ")
-      return "there is no reading \"\(name)\", but \(names), and the command gps"
+    guard let item = VehicleDataItem.all[name] else {
+      return "there is no reading \"\(name)\", but \(VehicleDataItem.all.keys.sorted().joined(separator: ", "))"
     }
+    let isStructure = item.plausible.object != nil || item.plausible.array != nil
+    let example: JSONObject = [name: item.plausible]
     return "\(name) can't be \(value)"
+      + (isStructure ? "; the value of \(String(decoding: example.serialized, as: UTF8.self)) is an example" : "")
   }
 }
 

@@ -18,6 +18,8 @@ public enum HeadUnitCommand: Equatable, Sendable {
   case driverDistraction(OnDriverDistraction)
   /// The car's readings from now on, for all apps, also those that connect later.
   case vehicle(VehicleReading)
+  /// The language of the head unit from now on, for all apps.
+  case language(String)
   /// Asks all apps to fetch the head unit's policy from this URL.
   case policyUpdate(String)
   /// Brings the app of this session to the screen; nil for the one that was on it last.
@@ -107,11 +109,15 @@ extension HeadUnitCommand {
     ),
     ("distraction on|off [TEXT]", "sends OnDriverDistraction to all apps, with a text for their lock screens"),
     (
-      "vehicle NAME VALUE",
+      "vehicle NAME [VALUE]",
       "sends vehicle data, such as speed 50 (km/h) or prndl drive, for apps that ask for it (GetVehicleData) or "
-        + "subscribe to it"
+        + "subscribe to it; structures are JSON, and without VALUE it is that of a car that stands"
     ),
     ("gps LATITUDE LONGITUDE [HEADING]", "sends the car's position and heading, in degrees"),
+    (
+      "language LANGUAGE",
+      "changes the head unit's language, such as DE-DE (OnLanguageChange); apps in another one are unregistered"
+    ),
     ("policy-update URL", "asks the apps to fetch a new policy from this URL (OnSystemRequest)"),
     ("activate [APP]", "opens the app with this number, or the one that was on the screen last"),
     (
@@ -129,6 +135,11 @@ extension HeadUnitCommand {
     ),
     ("menu COMMAND", "chooses a command that the app has added to its menu, by its cmdID or its name"),
     ("choose ID", "answers the app's PerformInteraction with this choiceID"),
+    ("slider POSITION", "moves the app's Slider to this position, from 1 on, and closes it"),
+    (
+      "keyboard TEXT",
+      "types TEXT, and enters it: for a PerformInteraction with a keyboard, or the app on the screen (OnKeyboardInput)"
+    ),
     ("end-video", "ends the app's video service"),
     ("end-audio", "ends the app's audio service"),
     ("cut", "closes the app's connection without a message"),

@@ -277,9 +277,8 @@ public struct HeadUnitSession: Sendable, ~Copyable {
         session.registration.app?.sendChangedStatus(&session.context)
       case .videoSilence(let isSilent): session.media.video.isSilent = isSilent
       case .activationStatus(let status): session.context.screen.activationStatus = status
-      case .vehicle(let reading):
-        session.context.vehicle[reading.name] = reading.value
-        session.registration.app?.tell(reading, &session.context)
+      case .vehicle(let reading): session.registration.tell(reading, &session.context)
+      case .language(let language): session.registration.change(to: language, &session.context)
       }
     }
   }

@@ -46,6 +46,8 @@ struct SessionContext: Sendable {
   var rpcService: RPCService?
   var encryption = Encryption()
   var screen = ScreenConditions()
+  /// The present language of the head unit; an app with another one gets WRONG_LANGUAGE.
+  var language: String
   /// The car's readings, as far as a script has set them.
   var vehicle: JSONObject = [:]
   var timers = TimerTable()
@@ -63,6 +65,7 @@ struct SessionContext: Sendable {
     self.configuration = configuration
     self.sessionID = sessionID
     behaviour = configuration.behaviour
+    language = configuration.language
     hashID = Int32(sessionID) << 16 | Int32(connectionID)
   }
 
@@ -273,7 +276,7 @@ struct SessionContext: Sendable {
 
   /// Whether RPCs of this function must not go in clear, and the service is in clear.
   func needsProtection(_ function: FunctionID) -> Bool {
-    configuration.requiresRPCEncryption && !encryption.isRPCEncrypted && !Encryption.mayBeClear(function)
+    configuration.requiresRPCEncryption && !encryption.isRPCEncrypted && configuration.policy.protects(function)
   }
 
   /// Answers are encrypted as soon as the service is, notifications if the policy demands it.
@@ -297,6 +300,11 @@ enum CoreLimits {
   static let stopStreaming = Duration.milliseconds(1000)
   /// VideoDataStoppedTimeout.
   static let videoDataStopped = Duration.milliseconds(1000)
+  /// GetVehicleDataRequest.
+  static let vehicleDataRequests = RateLimit(limit: 5, window: .seconds(1))
+  /// How long the app may take to exchange the policies with the maker, in seconds (`timeout_after_x_seconds` of
+  /// sdl_preloaded_pt.json).
+  static let policyExchange = 60
   /// From the registration to the policy update (observed on SDL Core).
   static let policyUpdate = Duration.seconds(2)
   /// ApplicationResumingTimeout: from the registration to the former HMI level.

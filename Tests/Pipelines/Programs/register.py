@@ -1,5 +1,8 @@
 #!/usr/bin/python3
-"""An app that only registers, tells the answer, and stays until its input ends: register.py PORT NAME ID"""
+"""An app that only registers, tells the answer, and stays until its input ends: register.py PORT NAME ID
+
+With a further argument it does not unregister at its end.
+"""
 
 import json
 import socket
@@ -19,6 +22,11 @@ def receive(reader):
     return header[0] & 7, header[2], header[3], reader.read(struct.unpack(">I", header[4:])[0])
 
 
+def request(connection, session, function, parameters):
+    payload = struct.pack(">III", function, function, len(parameters)) + parameters
+    connection.sendall(bytes([0x41, RPC, 0, session]) + struct.pack(">II", len(payload), function) + payload)
+
+
 def main():
     connection = socket.create_connection(("127.0.0.1", int(sys.argv[1])), timeout=20)
     reader = connection.makefile("rb")
@@ -33,12 +41,21 @@ def main():
         "isMediaApplication": False, "appHMIType": ["NAVIGATION"],
     }).encode()
     # A request, RegisterAppInterface, number 1.
-    payload = struct.pack(">III", 1, 1, len(parameters)) + parameters
-    connection.sendall(bytes([0x41, RPC, 0, frame[2]]) + struct.pack(">II", len(payload), 1) + payload)
+    session = frame[2]
+    request(connection, session, 1, parameters)
     while b'"resultCode"' not in frame[3]:
         frame = receive(reader)
-    print(json.loads(frame[3][12:])["resultCode"], flush=True)
+    result = json.loads(frame[3][12:])["resultCode"]
+    print(result, flush=True)
     sys.stdin.read()
+    if result == "SUCCESS" and len(sys.argv) < 5:
+        # UnregisterAppInterface, and its answer, unless the head unit has gone before.
+        try:
+            request(connection, session, 2, b"{}")
+            while frame is not None and frame[3][:4] != struct.pack(">I", 1 << 28 | 2):
+                frame = receive(reader)
+        except OSError:
+            pass
     connection.close()
 
 

@@ -228,7 +228,7 @@ import Testing
   }
 
   /// Of SDL Core's preloaded policies, by the number of entries and what is among them.
-  @Test(arguments: [(HeadUnitPreset.core, 52, false), (.listedInCore, 62, true), (.standard, 62, true)])
+  @Test(arguments: [(HeadUnitPreset.core, 52, false), (.listedInCore, 63, true), (.standard, 63, true)])
   func policies(preset: HeadUnitPreset, count: Int, isListed: Bool) throws {
     var app = TestApp(preset.configuration)
     app.startSession()
