@@ -39,6 +39,23 @@ import Testing
     #expect(screen.statistics["violations"] == 0, "\(screen.source["violations"] ?? "")")
   }
 
+  /// Policies beside those of the preset.
+  @Test(arguments: [("", false), (#"grant="HapticGroup, Emergency-1""#, true)])
+  func grants(property: String, isGranted: Bool) throws {
+    let screen = try HeadUnitPipeline("preset=core \(property)")
+    let app = try RawApp.active(port: screen.port)
+    #expect(try app.request(.sendHapticData, [:]).success == isGranted)
+    #expect(screen.source["grant"] == (isGranted ? "Emergency-1, HapticGroup" : ""))
+  }
+
+  @Test func unknownGroup() throws {
+    let pipeline = try Pipeline("sdlheadunitsrc name=source ! fakesink")
+    let source = try pipeline["source"]
+    source.set("grant", "Notifications")
+    source.set("grant", "Notifications, RemoteControl")
+    #expect(source["grant"] == "Notifications")
+  }
+
   @Test func levelThatAppsGetFromTheBeginning() throws {
     let screen = try HeadUnitPipeline("screen-size=320x240 hmi-level=none")
     let app = try RawApp(port: screen.port)
