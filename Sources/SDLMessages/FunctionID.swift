@@ -76,6 +76,9 @@ public struct FunctionID: RawRepresentable, Hashable, Sendable, CustomStringConv
 
   private static let numbers = Dictionary(names.map { ($1, $0) }, uniquingKeysWith: { first, _ in first })
 
+  /// Whether RPC specification 8.0 has it.
+  public var isKnown: Bool { Self.names[rawValue] != nil }
+
   /// Whether it is a request of RPC specification 8.0.
   public var isKnownRequest: Bool { rawValue < 0x8000 && self != .genericResponse && Self.names[rawValue] != nil }
 

@@ -9,23 +9,23 @@ extension JSONObject {
     case syntax(offset: Int)
     /// More than ``maximumByteCount``.
     case tooLong(Int)
-    /// Nested deeper than ``maximumDepth``.
+    /// Nested deeper than the dialect allows.
     case tooDeep
   }
 
   /// The longest text that is read, in bytes. The largest texts of head units (permissions, capabilities) are a tenth
   /// of it; a value takes up to thirty times its text in memory.
   public static let maximumByteCount = 1 << 20
-  /// How deep objects and arrays may be nested; no RPC needs ten levels. Bounds the stack.
+  /// How deep objects and arrays are kept; no RPC needs ten levels. Bounds the stack of everybody who walks through the
+  /// values, and of their release.
   public static let maximumDepth = 64
 
-  /// Reads UTF-8 JSON as head units write it: no bytes at all mean no parameters, white space and NUL may follow, bytes
-  /// that are not UTF-8 are replaced by U+FFFD, raw control characters may be in strings, and of equal keys the last
-  /// counts.
-  public init(parsing bytes: some Collection<UInt8>) throws(Malformed) {
+  /// Reads UTF-8 JSON: no bytes at all mean no parameters, NUL may follow, bytes that are not UTF-8 are replaced by
+  /// U+FFFD, raw control characters may be in strings, and of equal keys the last counts.
+  public init(parsing bytes: some Collection<UInt8>, as dialect: JSONDialect = .lenient) throws(Malformed) {
     let count = bytes.count
     guard count <= Self.maximumByteCount else { throw .tooLong(count) }
-    var parser = JSONParser(bytes: Array(bytes))
+    var parser = JSONParser(bytes: Array(bytes), dialect)
     guard let value = try parser.document() else {
       self = [:]
       return
@@ -35,28 +35,61 @@ extension JSONObject {
   }
 }
 
-/// Reads JSON (RFC 8259) in one pass.
+/// What else than JSON is read, and what is not.
+public enum JSONDialect: Sendable {
+  /// As much as possible of what head units write: numbers that are too large or not finite. Only white space may follow,
+  /// and nothing may be nested deeper than ``Swift/Dictionary/maximumDepth``.
+  case lenient
+  /// As SDL Core reads what apps write: any text may follow, numbers have to fit a `Double`, and what is nested deeper
+  /// than ``Swift/Dictionary/maximumDepth`` counts as null, up to a thousand levels.
+  case sdlCore
+
+  /// More are an error (the limit of JsonCpp, which SDL Core uses).
+  fileprivate var mostLevels: Int { self == .sdlCore ? 1000 : JSONObject.maximumDepth }
+}
+
+/// Reads JSON (RFC 8259) in one pass, without recursion: the stack does not grow with the text.
 ///
 /// Foundation's decoder is not used, because it refuses a whole message for one number out of range, and needs a second
 /// for a kilobyte of nested arrays.
 struct JSONParser {
   typealias Malformed = JSONObject.Malformed
 
+  /// An object or array whose end has not been read yet.
+  private struct Container {
+    let isObject: Bool
+    /// Of the next member.
+    var key = ""
+    private var members: JSONObject = [:]
+    private var elements: [JSONValue] = []
+
+    init(isObject: Bool) {
+      self.isObject = isObject
+    }
+
+    var end: Unicode.Scalar { isObject ? "}" : "]" }
+    var value: JSONValue { isObject ? .object(members) : .array(elements) }
+
+    mutating func add(_ value: JSONValue) {
+      if isObject { members[key] = value } else { elements.append(value) }
+    }
+  }
+
   private let bytes: [UInt8]
+  private let dialect: JSONDialect
   private var position = 0
 
-  init(bytes: [UInt8]) {
+  init(bytes: [UInt8], _ dialect: JSONDialect = .lenient) {
     self.bytes = bytes
+    self.dialect = dialect
   }
 
-  /// The only value in the text; nil when there is none.
+  /// The first value in the text; nil when there is none.
   mutating func document() throws(Malformed) -> JSONValue? {
     skipSpace()
-    guard let first = peek(), first != 0 else { return try atEnd(nil) }
-    return try atEnd(value(depth: 0))
-  }
-
-  private mutating func atEnd(_ value: JSONValue?) throws(Malformed) -> JSONValue? {
+    let isEmpty = peek() == nil || peek() == 0
+    let value = isEmpty ? nil : try value()
+    if dialect == .sdlCore { return value }
     skipSpace()
     while peek() == 0 { position += 1 }
     guard position == bytes.count else { throw .syntax(offset: position) }
@@ -78,15 +111,57 @@ struct JSONParser {
     return true
   }
 
-  private mutating func value(depth: Int) throws(Malformed) -> JSONValue {
+  private mutating func value() throws(Malformed) -> JSONValue {
+    var open: [Container] = []
+    reading: while true {
+      skipSpace()
+      var value: JSONValue
+      if peek() == UInt8(ascii: "{") || peek() == UInt8(ascii: "[") {
+        guard open.count < dialect.mostLevels else { throw .tooDeep }
+        var container = Container(isObject: peek() == UInt8(ascii: "{"))
+        position += 1
+        skipSpace()
+        guard take(container.end) else {
+          if container.isObject { container.key = try key() }
+          open.append(container)
+          continue
+        }
+        value = open.count < JSONObject.maximumDepth ? container.value : .null
+      } else {
+        value = try scalar()
+      }
+      while let last = open.indices.last {
+        if open.count <= JSONObject.maximumDepth { open[last].add(value) }
+        skipSpace()
+        if take(",") {
+          if open[last].isObject { open[last].key = try key() }
+          continue reading
+        }
+        guard take(open[last].end) else { throw .syntax(offset: position) }
+        let container = open.removeLast()
+        value = open.count < JSONObject.maximumDepth ? container.value : .null
+      }
+      return value
+    }
+  }
+
+  /// The key of a member, with the colon.
+  private mutating func key() throws(Malformed) -> String {
     skipSpace()
+    guard peek() == UInt8(ascii: "\"") else { throw .syntax(offset: position) }
+    let key = try string()
+    skipSpace()
+    guard take(":") else { throw .syntax(offset: position) }
+    return key
+  }
+
+  private mutating func scalar() throws(Malformed) -> JSONValue {
     switch peek() {
-    case UInt8(ascii: "{"): return .object(try object(depth: depth + 1))
-    case UInt8(ascii: "["): return .array(try array(depth: depth + 1))
     case UInt8(ascii: "\""): return .string(try string())
     case UInt8(ascii: "t"): return try literal("true", .bool(true))
     case UInt8(ascii: "f"): return try literal("false", .bool(false))
     case UInt8(ascii: "n"): return try literal("null", .null)
+    case _ where dialect == .sdlCore: return try number()
     // Not JSON, but what some libraries write for numbers that are not finite.
     case UInt8(ascii: "N"): return try literal("NaN", .null)
     case UInt8(ascii: "I"): return try literal("Infinity", .null)
@@ -101,39 +176,6 @@ struct JSONParser {
     guard matches else { throw .syntax(offset: position) }
     position += text.utf8CodeUnitCount
     return value
-  }
-
-  private mutating func object(depth: Int) throws(Malformed) -> JSONObject {
-    guard depth <= JSONObject.maximumDepth else { throw .tooDeep }
-    position += 1
-    var members: JSONObject = [:]
-    skipSpace()
-    if take("}") { return members }
-    repeat {
-      skipSpace()
-      guard peek() == UInt8(ascii: "\"") else { throw .syntax(offset: position) }
-      let key = try string()
-      skipSpace()
-      guard take(":") else { throw .syntax(offset: position) }
-      members[key] = try value(depth: depth)
-      skipSpace()
-    } while take(",")
-    guard take("}") else { throw .syntax(offset: position) }
-    return members
-  }
-
-  private mutating func array(depth: Int) throws(Malformed) -> [JSONValue] {
-    guard depth <= JSONObject.maximumDepth else { throw .tooDeep }
-    position += 1
-    var elements: [JSONValue] = []
-    skipSpace()
-    if take("]") { return elements }
-    repeat {
-      elements.append(try value(depth: depth))
-      skipSpace()
-    } while take(",")
-    guard take("]") else { throw .syntax(offset: position) }
-    return elements
   }
 
   private mutating func number() throws(Malformed) -> JSONValue {
@@ -156,7 +198,7 @@ struct JSONParser {
     }
     let text = String(decoding: bytes[start..<position], as: UTF8.self)
     if isInteger, let value = Int(text) { return .integer(value) }
-    guard let value = Double(text) else { throw .syntax(offset: start) }
+    guard let value = Double(text), value.isFinite || dialect == .lenient else { throw .syntax(offset: start) }
     return .number(value)
   }
 

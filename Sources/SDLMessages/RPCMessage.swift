@@ -37,13 +37,13 @@ public struct RPCMessage: Equatable, Sendable {
   }
 
   /// Reads the payload of a message on the RPC or hybrid service (protocol 2 and later).
-  public init(payload: [UInt8]) throws(Malformed) {
+  public init(payload: [UInt8], as dialect: JSONDialect = .lenient) throws(Malformed) {
     let header: RPCHeader
     do { header = try RPCHeader(payload: payload) } catch { throw .header(error) }
     let body = payload[RPCHeader.byteCount...]
     let parameters: JSONObject
     do {
-      parameters = try JSONObject(parsing: body.prefix(Int(header.jsonSize)))
+      parameters = try JSONObject(parsing: body.prefix(Int(header.jsonSize)), as: dialect)
     } catch {
       throw .parameters(header)
     }

@@ -24,8 +24,10 @@ public struct MessageAssembler: Sendable {
     case notAnnounced
     /// A number is missing or repeated.
     case outOfSequence(expected: UInt8, got: UInt8)
-    /// More bytes than the first frame announced, or fewer at the last frame.
+    /// More bytes than the first frame announced, or no size in it.
     case sizeMismatch(announced: Int, got: Int)
+    /// The last frame has come, and the message has fewer bytes than the first frame announced.
+    case incomplete(Message, announced: Int)
     /// The first frame announces more than the receiver takes.
     case oversized(UInt32)
     /// The first frame announces nothing.
@@ -123,7 +125,7 @@ public struct MessageAssembler: Sendable {
       throw .outOfSequence(expected: expected, got: frame.header.frameInfo)
     }
     let size = partial.payload.count + frame.payload.count
-    guard isLast ? size == partial.announcedSize : size < partial.announcedSize else {
+    guard isLast ? size <= partial.announcedSize : size < partial.announcedSize else {
       throw .sizeMismatch(announced: partial.announcedSize, got: size)
     }
     // Clear frames that an attacker inserts must not pass as encrypted because the last one is.
@@ -133,7 +135,11 @@ public struct MessageAssembler: Sendable {
     partial.append(frame.payload)
     partial.frameNumber += 1
     partial.lastFrame = now
-    if isLast { return Message(header: frame.header, payload: partial.payload) }
+    if isLast {
+      let message = Message(header: frame.header, payload: partial.payload)
+      guard size == partial.announcedSize else { throw .incomplete(message, announced: partial.announcedSize) }
+      return message
+    }
     partials[key] = partial
     while partials.count > 1, partials.values.reduce(0, { $0 + $1.payload.count }) > maximumMessageSize {
       dropOldest()

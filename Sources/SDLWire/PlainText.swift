@@ -73,6 +73,7 @@ extension MessageAssembler.Failure: CustomStringConvertible {
     case .notAnnounced: "a part without a first frame"
     case .outOfSequence(let expected, let got): "part \(got) where \(expected) was next"
     case .sizeMismatch(let announced, let got): "\(got) bytes where \(announced) were announced"
+    case .incomplete(let message, let announced): "\(message.payload.count) bytes where \(announced) were announced"
     case .oversized(let size): "\(size) bytes were announced, which is too many"
     case .empty: "no bytes were announced"
     case .mixedEncryption: "a part is encrypted, and another is not"

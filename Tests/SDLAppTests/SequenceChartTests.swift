@@ -144,7 +144,7 @@ import Testing
     #expect(
       sessions.take() == [
         "• stopped app", "→ EndService video", "→ CloseApplication request", "→ UnregisterAppInterface request",
-        "← EndServiceACK video", "← CloseApplication response SUCCESS", "← OnHMIStatus NONE NOT_STREAMABLE",
+        "← EndServiceACK video", "← OnHMIStatus NONE NOT_STREAMABLE", "← CloseApplication response SUCCESS",
         "← UnregisterAppInterface response SUCCESS", "• status NONE NOT_STREAMABLE", "→ EndService rpc hash 65537",
         "← EndServiceACK rpc", "■",
       ])

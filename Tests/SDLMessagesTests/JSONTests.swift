@@ -1,3 +1,4 @@
+import Foundation
 import SDLMessages
 import Testing
 import TestSupport
@@ -120,6 +121,52 @@ import TestSupport
     #expect(failure(Array(nested(10_000, #"{"a":"#, "}").utf8)) == .tooDeep)
     #expect(failure(Array(nested(500_000, "[", "]").utf8)) == .tooDeep)
     #expect(failure([UInt8](repeating: UInt8(ascii: "["), count: 1 << 20)) == .tooDeep)
+  }
+
+  /// What apps write is read as by SDL Core.
+  @Test(arguments: [
+    (#"{"a":1}, {"b":2}"#, "{\"a\":1}"), (#"{"a":1}}"#, #"{"a":1}"#), ("{} trailing \u{1}", "{}"), ("{}\0{}", "{}"),
+    ("", "{}"), (#"{"a":1e400}"#, nil), (#"{"a":[-1e400]}"#, nil), (#"{"a":1e308}"#, #"{"a":1e+308}"#),
+    (#"{"a":\#(String(repeating: "9", count: 400))}"#, nil), (#"{"a":NaN}"#, nil), (#"{"a":-Infinity}"#, nil),
+    (#"{"a":Infinity}"#, nil), (#"{"a":1"#, nil), ("{]", nil), ("x", nil),
+  ])
+  func likeSDLCore(text: String, expected: String?) {
+    let object = try? JSONObject(parsing: Array(text.utf8), as: .sdlCore)
+    #expect(object.map { String(decoding: $0.serialized, as: UTF8.self) } == expected)
+  }
+
+  /// A thousand levels are read on a small stack, of which the upper ones are kept.
+  @Test(arguments: [(900, true), (1000, true), (1001, false), (500_000, false)])
+  func depthLikeSDLCore(depth: Int, isRead: Bool) {
+    for (open, close) in [("[", "]"), (#"{"a":"#, "}")] {
+      let inner = String(repeating: open, count: depth - 1) + "1" + String(repeating: close, count: depth - 1)
+      let bytes = Array(#"{"mainField1":"x","deep":\#(inner),"last":2}"#.utf8)
+      let object = onSmallStack { try? JSONObject(parsing: bytes, as: .sdlCore) }
+      #expect((object != nil) == isRead)
+      guard let object else { continue }
+      #expect(object["mainField1"] == .string("x") && object["last"] == .integer(2))
+      #expect(object.serialized.count < 600)
+      // What is dropped has to be JSON as well.
+      let broken = bytes.map { $0 == UInt8(ascii: "1") ? UInt8(ascii: "!") : $0 }
+      #expect((try? JSONObject(parsing: broken, as: .sdlCore)) == nil)
+    }
+  }
+
+  /// Runs a closure on a thread with a stack of 128 KiB, where recursion over a thousand levels would crash.
+  private func onSmallStack(_ body: @escaping @Sendable () -> JSONObject?) -> JSONObject? {
+    final class Result: @unchecked Sendable {  // Written by the thread, and read after it has ended.
+      var object: JSONObject?
+    }
+    let result = Result()
+    let done = DispatchSemaphore(value: 0)
+    let thread = Thread {
+      result.object = body()
+      done.signal()
+    }
+    thread.stackSize = 128 << 10
+    thread.start()
+    done.wait()
+    return result.object
   }
 
   @Test func length() throws {

@@ -95,7 +95,11 @@ private func piece(
   @Test func sizes() throws {
     var assembler = MessageAssembler()
     _ = try assembler.accept(first(1, total: 3), now: .zero)
-    #expect(failure(&assembler, piece(1, 0, [1, 2])) == .sizeMismatch(announced: 3, got: 2))
+    let rest = piece(1, 0, [1, 2])
+    let incomplete = Message(header: rest.header, payload: [1, 2])
+    #expect(failure(&assembler, rest) == .incomplete(incomplete, announced: 3))
+    // … and it is forgotten.
+    #expect(failure(&assembler, rest) == .notAnnounced)
     _ = try assembler.accept(first(1, total: 3), now: .zero)
     #expect(failure(&assembler, piece(1, 0, [1, 2, 3, 4])) == .sizeMismatch(announced: 3, got: 4))
     // All bytes have come, but the frame is not marked as the last.

@@ -34,110 +34,64 @@ indirect enum RPCSchema: Sendable {
     }
   }
 
-  /// Unknown values that were left out.
-  struct Report: Sendable {
-    /// The most that are named.
-    private static let mostNamed = 3
-    private static let longestName = 50
-    private(set) var names: [String] = []
-
-    mutating func note(_ name: String) {
-      if names.count < Self.mostNamed { names.append(String(name.unicodeScalars.prefix(Self.longestName))) }
-    }
-
-    /// For the `info` of the response; nil if nothing was left out.
-    var text: String? { names.isEmpty ? nil : "Ignored invalid value - " + names.joined(separator: ", ") }
-  }
-
-  /// The parameters without unknown members, and without unknown values of enumerations.
-  /// - Returns: nil for invalid parameters.
-  static func checked(_ parameters: JSONObject, _ members: [Member], _ report: inout Report) -> JSONObject? {
+  /// The parameters without unknown members, and without unknown values of enumerations, which are noted.
+  static func checked(
+    _ parameters: JSONObject, _ members: [Member], _ check: inout RPCCheck
+  ) throws(RPCFault) -> JSONObject {
     let schema = RPCSchema.object(members)
-    guard let known = schema.known(.object(parameters), &report), schema.accepts(known) else { return nil }
-    return known.object
+    guard let known = schema.known(.object(parameters), &check) else { throw check.fault }
+    try schema.check(known, &check)
+    return known.object ?? [:]
   }
 
   /// Whether a value is valid, with nothing to leave out.
   func contains(_ value: JSONValue) -> Bool {
-    var report = Report()
-    return known(value, &report) == value && accepts(value)
+    var check = RPCCheck()
+    return known(value, &check) == value && (try? self.check(value, &check)) != nil
   }
 
   /// The value without unknown parts; nil if nothing valid is left.
-  private func known(_ value: JSONValue, _ report: inout Report) -> JSONValue? {
+  private func known(_ value: JSONValue, _ check: inout RPCCheck) -> JSONValue? {
     switch (self, value) {
     case (.enumeration(let names), .string(let name)):
       guard !names.contains(name) else { return value }
-      report.note(name)
+      check.note(name)
       return nil
     case (.list(let element, let count), .array(let values)):
-      let rest = values.compactMap { element.known($0, &report) }
+      var rest: [JSONValue] = []
+      for (index, value) in values.enumerated() {
+        check.path.append(.element(index))
+        if let value = element.known(value, &check) { rest.append(value) }
+        check.path.removeLast()
+      }
       return rest.count < values.count && rest.count < count.lowerBound ? nil : .array(rest)
     case (.object(let members), .object(let object)):
       var rest: JSONObject = [:]
       for member in members {
         guard let former = object[member.name] else { continue }
-        rest[member.name] = member.schema.known(former, &report)
+        check.path.append(.member(member.name))
+        rest[member.name] = member.schema.known(former, &check)
+        check.path.removeLast()
         if member.isNeeded, rest[member.name] == nil { return nil }
       }
       return .object(rest)
     default: return value
     }
   }
-
-  private func accepts(_ value: JSONValue) -> Bool {
-    switch (self, value) {
-    case (.flag, .bool): true
-    // Not a number written with a fraction, even if that is 0.
-    case (.integer(let range), .integer(let number)): range.contains(number)
-    case (.number(let range), _): value.number.map(range.contains) ?? false
-    case (.text(let length), .string(let text)):
-      Self.fits(text, length) && Self.isPlain(text)
-    case (.raw(let length), .string(let text)): Self.fits(text, length)
-    case (.enumeration, .string): true
-    case (.list(let element, let count), .array(let values)):
-      count.contains(values.count) && values.allSatisfy(element.accepts)
-    case (.object(let members), .object(let object)):
-      members.allSatisfy { member in object[member.name].map(member.schema.accepts) ?? !member.isNeeded }
-    default: false
-    }
-  }
-
-  private static func fits(_ text: String, _ length: ClosedRange<Int>) -> Bool {
-    // A scalar has at most four bytes: long texts are not counted.
-    text.utf8.count <= length.upperBound * 4 && length.contains(text.unicodeScalars.count)
-  }
-
-  /// SDL Core refuses texts with tabs or line breaks, even escaped as in C, and those of blanks alone.
-  private static func isPlain(_ text: String) -> Bool {
-    guard text.isEmpty || text.utf8.contains(where: { $0 != UInt8(ascii: " ") }) else { return false }
-    var isEscaped = false
-    for byte in text.utf8 {
-      switch byte {
-      case UInt8(ascii: "\t"), UInt8(ascii: "\n"): return false
-      case UInt8(ascii: "t"), UInt8(ascii: "n"): if isEscaped { return false }
-      default: break
-      }
-      isEscaped = byte == UInt8(ascii: "\\")
-    }
-    return true
-  }
 }
 
 /// The requests that this head unit answers, as defined in MOBILE_API.xml of RPC 8.0.
 ///
-/// Members of later versions than the app's are accepted as well. GetSystemCapability is checked elsewhere, because SDL
-/// Core answers unknown types differently.
+/// Members of later versions than the app's are accepted as well.
 enum RequestSchemas {
-  /// A request as SDL Core understands it, with a warning that lists omitted values; nil if it is invalid. A request
-  /// without a schema is accepted as it is.
-  static func checked(_ received: RPCMessage) -> (RPCMessage, warning: String?)? {
+  /// A request as SDL Core understands it, with a warning that lists omitted values. A request without a schema is
+  /// accepted as it is.
+  static func checked(_ received: RPCMessage) throws(RPCFault) -> (RPCMessage, warning: String?) {
     guard let members = requests[received.function.description] else { return (received, nil) }
-    var report = RPCSchema.Report()
-    guard let parameters = RPCSchema.checked(received.parameters, members, &report) else { return nil }
+    var check = RPCCheck()
     var request = received
-    request.parameters = parameters
-    return (request, report.text)
+    request.parameters = try RPCSchema.checked(received.parameters, members, &check)
+    return (request, check.warning)
   }
 
   private static let vehicleData = VehicleDataItem.all.keys.map { RPCSchema.Member.optional($0, .flag) }
@@ -292,6 +246,10 @@ enum RequestSchemas {
       .needed("requestType", .requestType), .optional("requestSubType", .raw(1...255)),
       .optional("fileName", .raw(1...255)),
     ],
+    // SDL Core answers unknown types in its own way.
+    "GetSystemCapability": [
+      .needed("systemCapabilityType", .raw(0...500)), .optional("subscribe", .flag),
+    ],
     "SendHapticData": [
       .optional("hapticRectData", .list(.hapticRect, 0...1000))
     ],
@@ -352,7 +310,8 @@ extension RPCSchema {
   static let softButton = RPCSchema.object([
     .needed("type", .softButtonType), .optional("text", .text(0...500)), .optional("image", .image),
     .optional("isHighlighted", .flag), .needed("softButtonID", .integer(0...65_535)),
-    .optional("systemAction", .systemAction),
+    // SDL Core leaves out unknown actions, and then finds no action that its policies allow.
+    .optional("systemAction", .raw(0...500)),
   ])
   static let metadataTags = RPCSchema.object([
     .optional("mainField1", .list(.metadataType, 0...5)), .optional("mainField2", .list(.metadataType, 0...5)),
@@ -444,7 +403,6 @@ extension RPCSchema {
   static let speechCapabilities = RPCSchema.enumeration([
     "TEXT", "SAPI_PHONEMES", "LHPLUS_PHONEMES", "PRE_RECORDED", "SILENCE", "FILE",
   ])
-  static let systemAction = RPCSchema.enumeration(["DEFAULT_ACTION", "STEAL_FOCUS", "KEEP_CONTEXT"])
   static let textAlignment = RPCSchema.enumeration(["LEFT_ALIGNED", "RIGHT_ALIGNED", "CENTERED"])
   static let updateMode = RPCSchema.enumeration(["COUNTUP", "COUNTDOWN", "PAUSE", "RESUME", "CLEAR"])
 }

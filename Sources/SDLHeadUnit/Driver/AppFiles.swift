@@ -50,22 +50,22 @@ struct AppFiles: Sendable {
 
 /// Images in a request that the app has not uploaded. SDL Core carries the request out all the same.
 enum MissingImages {
-  /// As SDL's HMI words it; nil if all images are there.
+  /// Names one of them; nil if all images are there.
   static func warning(of parameters: JSONObject, files: AppFiles) -> String? {
-    isMissing(in: .object(parameters), files) ? "Requested image(s) not found" : nil
+    name(in: .object(parameters), files).map { "There is no image \($0.quoted)" }
   }
 
   /// No deeper than the schemas of requests.
-  private static func isMissing(in value: JSONValue, _ files: AppFiles) -> Bool {
+  private static func name(in value: JSONValue, _ files: AppFiles) -> String? {
     switch value {
-    case .array(let values): return values.contains { isMissing(in: $0, files) }
+    case .array(let values): return values.lazy.compactMap { name(in: $0, files) }.first
     case .object(let object):
       guard object["imageType"] == nil else {
-        guard object["imageType"]?.string == "DYNAMIC", let name = object["value"]?.string else { return false }
-        return !name.isEmpty && !files.contains(name)
+        guard object["imageType"]?.string == "DYNAMIC", let name = object["value"]?.string else { return nil }
+        return name.isEmpty || files.contains(name) ? nil : name
       }
-      return object.values.contains { isMissing(in: $0, files) }
-    default: return false
+      return object.sorted { $0.key < $1.key }.lazy.compactMap { name(in: $0.value, files) }.first
+    default: return nil
     }
   }
 }

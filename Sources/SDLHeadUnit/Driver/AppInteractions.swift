@@ -24,7 +24,7 @@ struct AppInteractions: Sendable {
       interaction = try AppInteraction(request, menu: menu, context.configuration.policy)
       interaction.warning = context.requestWarning
     } catch {
-      context.respond(to: request, success: false, error.code, info: error.info)
+      context.refuse(request, error.code, error.info)
       return false
     }
     let layer = interaction.layer
@@ -43,8 +43,9 @@ struct AppInteractions: Sendable {
     let end = context.timers.deadline(of: layer.timer) ?? context.screen.overlaysOfOthers.until[layer]
     let rest = layer == .alert ? end.map { max($0 - context.now, .zero) } : nil
     let members = rest.map { ["tryAgainTime": JSONValue.integer($0.timestamp)] } ?? [:]
+    let info = shown[layer].map { "\($0.function) is being shown" } ?? "Another app shows its own"
     context.respond(
-      to: request, RPCResult(success: false, resultCode: .rejected).json.merging(members) { $1 })
+      to: request, RPCResult(success: false, resultCode: .rejected, info: info).json.merging(members) { $1 })
   }
 
   /// Restarts the time of the overlay.
@@ -77,25 +78,21 @@ struct AppInteractions: Sendable {
   /// CancelInteraction: without `cancelID` for the present overlay of this kind.
   /// - Returns: the overlay to end; nil if the request was refused.
   func layer(cancelledBy request: RPCMessage, _ context: inout SessionContext) -> AppInteraction.Layer? {
-    let cancelID = request.parameters["cancelID"]
-    let code: ResultCode
-    if let number = request.parameters["functionID"]?.integer, cancelID.map({ $0.integer != nil }) ?? true {
-      let function = UInt32(exactly: number).map { FunctionID(rawValue: $0) }
-      if let function, let layer = AppInteraction.Layer(function) {
-        if let interaction = shown[layer], interaction.function == function,
-          cancelID == nil || cancelID?.integer == interaction.cancelID
-        {
-          return layer
-        }
-        code = .ignored
-      } else {
-        code = .invalidID
-      }
-    } else {
-      code = .invalidData
+    let cancelID = request.parameters["cancelID"]?.integer
+    let number = request.parameters["functionID"]?.integer ?? 0
+    let function = UInt32(exactly: number).map { FunctionID(rawValue: $0) }
+    guard let function, let layer = AppInteraction.Layer(function) else {
+      context.refuse(request, .invalidID, "functionID is \(number), which can't be cancelled")
+      return nil
     }
-    context.respond(to: request, success: false, code)
-    return nil
+    guard let interaction = shown[layer], interaction.function == function,
+      cancelID == nil || cancelID == interaction.cancelID
+    else {
+      let id = cancelID.map { " with the cancelID \($0)" } ?? ""
+      context.refuse(request, .ignored, "No \(function)\(id) is being shown")
+      return nil
+    }
+    return layer
   }
 
   /// Removes the overlays that may not be shown at a level, and returns them.
@@ -162,7 +159,7 @@ struct AppInteraction: Sendable {
   init(_ request: RPCMessage, menu: AppMenu, _ policy: AppPolicy) throws(RequestRefusal) {
     let parameters = request.parameters
     guard let layer = Layer(request.function), let time = Self.time(of: request.function) else {
-      throw RequestRefusal(code: .invalidData)
+      throw RequestRefusal(.invalidData, "\(request.function) shows nothing")
     }
     self.layer = layer
     function = request.function
@@ -177,15 +174,21 @@ struct AppInteraction: Sendable {
     switch request.function {
     case .alert, .subtleAlert:
       let isEmpty = ["alertText1", "alertText2"].allSatisfy { parameters[$0]?.string == nil }
-      if isEmpty, parameters["ttsChunks"]?.array?.isEmpty ?? true { throw RequestRefusal(code: .invalidData) }
+      if isEmpty, parameters["ttsChunks"]?.array?.isEmpty ?? true {
+        throw RequestRefusal(.invalidData, "alertText1, alertText2 or ttsChunks is needed")
+      }
     case .performInteraction:
       let ids = (parameters["interactionChoiceSetIDList"]?.array ?? []).compactMap(\.integer)
       // A keyboard needs no choices.
-      if ids.isEmpty, layout != "KEYBOARD" { throw RequestRefusal(code: .invalidData) }
+      if ids.isEmpty, layout != "KEYBOARD" {
+        throw RequestRefusal(.invalidData, "interactionChoiceSetIDList is empty, but interactionLayout is not KEYBOARD")
+      }
       choices = try menu.choices(ofSets: ids)
     case .slider:
-      let (ticks, position) = (parameters["numTicks"]?.integer, parameters["position"]?.integer)
-      guard let ticks, let position, ticks > 0, position <= ticks else { throw RequestRefusal(code: .invalidData) }
+      let (ticks, position) = (parameters["numTicks"]?.integer ?? 0, parameters["position"]?.integer ?? 0)
+      guard ticks > 0, position <= ticks else {
+        throw RequestRefusal(.invalidData, "position is \(position), but numTicks is \(ticks)")
+      }
       positions = 1...ticks
     default: break
     }
@@ -248,11 +251,12 @@ struct SoftButton: Equatable, Sendable {
   private init(json: JSONObject, _ policy: AppPolicy) throws(RequestRefusal) {
     id = json["softButtonID"]?.integer ?? 0
     text = json["text"]?.string ?? ""
-    action = json["systemAction"]?.string.flatMap(Action.init) ?? .close
     let type = json["type"]?.string ?? ""
-    guard policy.allows(action) else {
-      throw RequestRefusal(code: .disallowed, info: "The policies do not grant \(action.rawValue) of soft button \(id)")
+    let actionName = json["systemAction"]?.string ?? Action.close.rawValue
+    guard let action = Action(rawValue: actionName), policy.allows(action) else {
+      throw RequestRefusal(.disallowed, "The policies do not grant \(actionName.quoted) of soft button \(id)")
     }
+    self.action = action
     // SDL Core accepts an empty text beside an image.
     let hasText = type == "BOTH" ? json["text"] != nil : !text.isEmpty
     if type != "IMAGE", !hasText { throw Self.refusal(id, type, without: "a text") }
@@ -264,7 +268,7 @@ struct SoftButton: Equatable, Sendable {
   }
 
   private static func refusal(_ id: Int, _ type: String, without part: String) -> RequestRefusal {
-    RequestRefusal(code: .invalidData, info: "Soft button \(id) of type \(type) is without \(part)")
+    RequestRefusal(.invalidData, "Soft button \(id) of type \(type) is without \(part)")
   }
 
   /// The buttons in a request.

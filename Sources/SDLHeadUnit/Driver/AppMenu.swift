@@ -3,8 +3,13 @@ import SDLMessages
 /// The result of a request whose parameters SDL Core refuses.
 struct RequestRefusal: Error {
   let code: ResultCode
-  /// For users; nil if the code says it all.
-  var info: String?
+  /// For the app's developer.
+  let info: String
+
+  init(_ code: ResultCode, _ info: String) {
+    self.code = code
+    self.info = info
+  }
 }
 
 /// The entries of an app's menus, as far as the driver can choose them. They are not shown.
@@ -38,11 +43,12 @@ struct AppMenu: Sendable {
   /// Adds an entry whose id is not there yet.
   mutating func add<Entry>(
     _ id: Int, _ entry: Entry, to entries: WritableKeyPath<AppMenu, [Int: Entry]>
-  ) -> ResultCode {
-    guard self[keyPath: entries].count < Self.maximumCount else { return .outOfMemory }
+  ) throws(RequestRefusal) {
+    guard self[keyPath: entries].count < Self.maximumCount else {
+      throw RequestRefusal(.outOfMemory, "There are \(Self.maximumCount) entries already")
+    }
     self[keyPath: entries][id] = entry
     if let command = entry as? Command { spoken.formUnion(command.spoken) }
-    return .success
   }
 
   /// - Returns: false if there is no such entry.
@@ -68,10 +74,14 @@ extension AppMenu {
   func command(in parameters: JSONObject) throws(RequestRefusal) -> Command {
     try checkParent(parameters["menuParams"]?.object)
     let texts = Set((parameters["vrCommands"]?.array ?? []).compactMap { $0.string?.lowercased() })
-    guard texts.isDisjoint(with: spoken) else { throw RequestRefusal(code: .duplicateName) }
-    guard spoken.count + texts.count <= Self.maximumSpokenCount else { throw RequestRefusal(code: .outOfMemory) }
+    guard texts.isDisjoint(with: spoken) else {
+      throw RequestRefusal(.duplicateName, "Another command has one of these vrCommands")
+    }
+    guard spoken.count + texts.count <= Self.maximumSpokenCount else {
+      throw RequestRefusal(.outOfMemory, "The commands have \(spoken.count) vrCommands already")
+    }
     let name = parameters["menuParams"]?.object?["menuName"]?.string ?? parameters["vrCommands"]?.array?.first?.string
-    guard let name else { throw RequestRefusal(code: .invalidData) }
+    guard let name else { throw RequestRefusal(.invalidData, "menuParams or vrCommands is needed") }
     // As the driver types it: the words of a command are separated by one space.
     let label = name.split(whereSeparator: \.isWhitespace).joined(separator: " ")
     return Command(name: label, isSpoken: parameters["menuParams"] == nil, spoken: texts)
@@ -86,7 +96,7 @@ extension AppMenu {
   /// 0 is the menu of the app itself.
   private func checkParent(_ parameters: JSONObject?) throws(RequestRefusal) {
     guard let parent = parameters?["parentID"]?.integer, parent != 0, subMenus[parent] == nil else { return }
-    throw RequestRefusal(code: .invalidID, info: "Parent ID doesn't exist")
+    throw RequestRefusal(.invalidID, "There is no submenu with the parentID \(parent)")
   }
 
   /// The ids of the choices in the parameters of CreateInteractionChoiceSet. Either all of them have voice texts, all
@@ -94,15 +104,21 @@ extension AppMenu {
   static func choices(in parameters: JSONObject) throws(RequestRefusal) -> Set<Int> {
     let choices = (parameters["choiceSet"]?.array ?? []).compactMap(\.object)
     let ids = choices.compactMap { $0["choiceID"]?.integer }
-    guard Set(ids).count == choices.count else { throw RequestRefusal(code: .invalidID) }
+    guard Set(ids).count == choices.count else {
+      throw RequestRefusal(.invalidID, "Two choices have the same choiceID")
+    }
     var taken: Set<String> = []
     for choice in choices {
       let spoken = Set((choice["vrCommands"]?.array ?? []).compactMap { $0.string?.lowercased() })
-      guard taken.isDisjoint(with: spoken) else { throw RequestRefusal(code: .duplicateName) }
+      guard taken.isDisjoint(with: spoken) else {
+        throw RequestRefusal(.duplicateName, "Two choices have one of the vrCommands in common")
+      }
       taken.formUnion(spoken)
     }
     let spokenCount = choices.count { $0["vrCommands"] != nil }
-    guard spokenCount == 0 || spokenCount == choices.count else { throw RequestRefusal(code: .invalidData) }
+    guard spokenCount == 0 || spokenCount == choices.count else {
+      throw RequestRefusal(.invalidData, "\(spokenCount) of \(choices.count) choices have vrCommands; all or none may")
+    }
     return Set(ids)
   }
 
@@ -110,7 +126,9 @@ extension AppMenu {
   func choices(ofSets ids: [Int]) throws(RequestRefusal) -> Set<Int> {
     var choices: Set<Int> = []
     for id in ids {
-      guard let set = choiceSets[id] else { throw RequestRefusal(code: .invalidID) }
+      guard let set = choiceSets[id] else {
+        throw RequestRefusal(.invalidID, "There is no interactionChoiceSetID \(id)")
+      }
       choices.formUnion(set)
     }
     return choices

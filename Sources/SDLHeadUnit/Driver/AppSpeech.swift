@@ -23,8 +23,10 @@ struct AppSpeech: Sendable {
 
   mutating func speak(_ request: RPCMessage, _ files: AppFiles, _ context: inout SessionContext) {
     let chunks = request.parameters["ttsChunks"]
-    if Self.isFileMissing(in: chunks, files) { return context.respond(to: request, success: false, .fileNotFound) }
-    guard prompts.count < Self.mostWaiting else { return context.respond(to: request, success: false, .rejected) }
+    if let info = Self.missingFile(in: chunks, files) { return context.refuse(request, .fileNotFound, info) }
+    guard prompts.count < Self.mostWaiting else {
+      return context.refuse(request, .rejected, "\(prompts.count) requests wait to be spoken")
+    }
     prompts.append(
       Prompt(
         correlationID: request.correlationID, duration: Self.duration(of: chunks), warning: context.requestWarning))
@@ -45,15 +47,14 @@ struct AppSpeech: Sendable {
 
   mutating func record(_ request: RPCMessage, _ files: AppFiles, _ context: inout SessionContext) {
     let prompt = request.parameters["initialPrompt"]
-    if Self.isFileMissing(in: prompt, files) { return context.respond(to: request, success: false, .fileNotFound) }
-    // One at a time.
-    guard recording == nil else { return context.respond(to: request, success: false, .rejected) }
+    if let info = Self.missingFile(in: prompt, files) { return context.refuse(request, .fileNotFound, info) }
+    guard recording == nil else { return context.refuse(request, .rejected, "A recording is running") }
     let start = prompt == nil ? context.now : context.now + Self.duration(of: prompt)
     guard
       let recording = MicrophoneRecording(
         request, context.configuration.microphone, warning: context.requestWarning, start: start)
     else {
-      return context.respond(to: request, success: false, .invalidData)
+      return context.refuse(request, .invalidData, "samplingRate or bitsPerSample can't be used")
     }
     self.recording = recording
     context.timers.arm(.microphone, at: recording.nextDeadline)
@@ -72,7 +73,7 @@ struct AppSpeech: Sendable {
 
   /// The app has heard enough.
   mutating func endRecording(_ request: RPCMessage, _ context: inout SessionContext) {
-    guard let recording = recording.take() else { return context.respond(to: request, success: false, .rejected) }
+    guard let recording = recording.take() else { return context.refuse(request, .rejected, "No recording is running") }
     context.timers.cancel(.microphone)
     context.respond(to: request, success: true, .success)
     answer(recording, .success, &context)
@@ -104,11 +105,11 @@ struct AppSpeech: Sendable {
     return max(timePerLetter * letters, shortest)
   }
 
-  /// Whether they name a file that the app has not uploaded.
-  private static func isFileMissing(in chunks: JSONValue?, _ files: AppFiles) -> Bool {
-    (chunks?.array ?? []).compactMap(\.object).contains { chunk in
-      chunk["type"]?.string == "FILE" && !files.contains(chunk["text"]?.string ?? "")
-    }
+  /// The refusal if they name a file that the app has not uploaded.
+  private static func missingFile(in chunks: JSONValue?, _ files: AppFiles) -> String? {
+    let texts = (chunks?.array ?? []).compactMap(\.object).filter { $0["type"]?.string == "FILE" }
+      .compactMap { $0["text"]?.string }
+    return texts.first { !files.contains($0) }.map { "There is no file \($0.quoted)" }
   }
 }
 

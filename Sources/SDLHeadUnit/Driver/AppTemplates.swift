@@ -93,8 +93,9 @@ struct AppTemplates: Sendable {
     case .listFiles:
       respondOnFiles(to: request, .success, with: ["filenames": .array(files.names.map(JSONValue.string))], &context)
     case .setAppIcon:
-      guard let name = request.parameters["syncFileName"]?.string, let size = files.size(of: name) else {
-        return context.respond(to: request, success: false, .invalidData)
+      let name = request.parameters["syncFileName"]?.string ?? ""
+      guard let size = files.size(of: name) else {
+        return context.refuse(request, .invalidData, "There is no file \(name.quoted)")
       }
       hasIcon = true
       context.respond(to: request, success: true, .success)
@@ -108,19 +109,19 @@ struct AppTemplates: Sendable {
       add(request, to: \.choiceSets, "interactionChoiceSetID", AppMenu.choices, &context)
     case .deleteInteractionChoiceSet:
       // SDL Core does not check which of its sets the interaction shows.
-      if isChoosing { return context.respond(to: request, success: false, .inUse) }
+      if isChoosing { return context.refuse(request, .inUse, "The driver is being asked to choose") }
       delete(request, from: \.choiceSets, "interactionChoiceSetID", &context)
     case .show, .showConstantTBT, .alertManeuver, .updateTurnList: setSoftButtons(request, &context)
     case .setGlobalProperties:
       let keyboard = request.parameters["keyboardProperties"]?.object
       if let mode = keyboard?["keypressMode"]?.string.flatMap(KeypressMode.init) { keypressMode = mode }
-      respond(to: request, success: true, .success, &context)
+      succeed(request, &context)
     case .resetGlobalProperties:
       if request.parameters["properties"]?.array?.contains(.string("KEYBOARDPROPERTIES")) == true {
         keypressMode = .resend
       }
-      respond(to: request, success: true, .success, &context)
-    default: respond(to: request, success: true, .success, &context)
+      succeed(request, &context)
+    default: succeed(request, &context)
     }
   }
 
@@ -129,28 +130,38 @@ struct AppTemplates: Sendable {
     let parameters = request.parameters
     if let members = Self.alternatives[request.function] {
       let isThere = members.isEmpty ? !parameters.isEmpty : members.contains { parameters[$0] != nil }
-      if !isThere { return RequestRefusal(code: .invalidData) }
+      if !isThere {
+        let names = members.isEmpty ? "A parameter" : members.joined(separator: " or ")
+        return RequestRefusal(.invalidData, "\(names) is needed")
+      }
     }
     switch request.function {
     case .setMediaClockTimer:
-      guard isMedia else { return RequestRefusal(code: .rejected) }
+      guard isMedia else { return RequestRefusal(.rejected, "The app is no media app (isMediaApplication)") }
       let counts = ["COUNTUP", "COUNTDOWN"].contains(parameters["updateMode"]?.string)
-      return counts && parameters["startTime"] == nil ? RequestRefusal(code: .invalidData) : nil
+      return counts && parameters["startTime"] == nil ? RequestRefusal(.invalidData, "startTime is missing") : nil
     case .showAppMenu:
-      guard systemContext == .main || systemContext == .menu else { return RequestRefusal(code: .rejected) }
-      let isThere = parameters["menuID"]?.integer.map { menu.subMenus[$0] != nil } ?? true
-      return isThere ? nil : RequestRefusal(code: .invalidID)
+      guard systemContext == .main || systemContext == .menu else {
+        return RequestRefusal(.rejected, "The system context is \(systemContext.rawValue), but has to be MAIN or MENU")
+      }
+      guard let id = parameters["menuID"]?.integer, menu.subMenus[id] == nil else { return nil }
+      return RequestRefusal(.invalidID, "There is no submenu with the menuID \(id)")
     case .setDisplayLayout where !isAvailable(parameters["displayLayout"]?.string):
-      return RequestRefusal(code: .unsupportedRequest, info: "The requested layout is not supported on this HMI")
+      return RequestRefusal(
+        .unsupportedRequest, "This head unit has no layout \((parameters["displayLayout"]?.string ?? "").quoted)")
     default: return nil
     }
   }
 
-  /// The warning for a Show with an unknown template, which is shown in the present one; nil for a known one.
-  func warning(of request: RPCMessage) -> String? {
+  /// The warning for a Show with an unknown template, which is shown in the present one, or for SetDisplayLayout, which
+  /// is deprecated since RPC 6.0; nil for others.
+  func warning(of request: RPCMessage, rpcVersion: RPCVersion) -> String? {
+    if request.function == .setDisplayLayout, rpcVersion >= RPCVersion(6) {
+      return "SetDisplayLayout is deprecated; use templateConfiguration of Show"
+    }
     let template = request.parameters["templateConfiguration"]?.object?["template"]?.string
     guard request.function == .show, let template, !isAvailable(template) else { return nil }
-    return "Unsupported Template. Remaining data in request was processed."
+    return "Ignored: this head unit has no template \(template.quoted)"
   }
 
   private func isAvailable(_ template: String?) -> Bool {
@@ -164,38 +175,45 @@ struct AppTemplates: Sendable {
     return !name.hasPrefix("NAV_") || isNavigation
   }
 
-  private mutating func respond(
-    to request: RPCMessage, success: Bool, _ code: ResultCode, info: String? = nil, _ context: inout SessionContext
-  ) {
-    context.respond(to: request, success: success, code, info: info)
-    if success, Self.changes.contains(request.function) { renewHash(&context) }
+  private mutating func succeed(_ request: RPCMessage, _ context: inout SessionContext) {
+    context.respond(to: request, success: true, .success)
+    if Self.changes.contains(request.function) { renewHash(&context) }
   }
 
   private mutating func put(_ request: RPCMessage, _ context: inout SessionContext) {
     let offset = request.parameters["offset"]?.integer ?? 0
-    guard let name = request.parameters["syncFileName"]?.string, !name.contains("/"), !request.bulk.isEmpty else {
-      return context.respond(to: request, success: false, .invalidData)
+    let name = request.parameters["syncFileName"]?.string ?? ""
+    guard !name.contains("/") else { return context.refuse(request, .invalidData, "syncFileName has a slash") }
+    guard !request.bulk.isEmpty else { return context.refuse(request, .invalidData, "The request has no data") }
+    let sum = Int(Checksum.crc32(of: request.bulk))
+    if let given = request.parameters["crc"]?.integer, given != sum {
+      return respondOnFiles(to: request, .corruptedData, info: "crc is \(given), but the data has \(sum)", &context)
     }
-    if let sum = request.parameters["crc"]?.integer, sum != Int(Checksum.crc32(of: request.bulk)) {
-      return respondOnFiles(to: request, .corruptedData, &context)
-    }
+    let size = files.size(of: name) ?? 0
     let result = files.put(name, offset: offset, count: request.bulk.count)
-    respondOnFiles(to: request, result, &context)
+    let info: String? =
+      switch result {
+      case .invalidData: "offset is \(offset), but the file has \(size) bytes so far"
+      case .outOfMemory: "There is no room for \(request.bulk.count) more bytes, or another file"
+      default: nil
+      }
+    respondOnFiles(to: request, result, info: info, &context)
   }
 
   private mutating func deleteFile(_ request: RPCMessage, _ context: inout SessionContext) {
-    guard let name = request.parameters["syncFileName"]?.string else {
-      return context.respond(to: request, success: false, .invalidData)
+    let name = request.parameters["syncFileName"]?.string ?? ""
+    guard files.delete(name) else {
+      return respondOnFiles(to: request, .rejected, info: "There is no file \(name.quoted)", &context)
     }
-    let isDeleted = files.delete(name)
-    respondOnFiles(to: request, isDeleted ? .success : .rejected, &context)
+    respondOnFiles(to: request, .success, &context)
   }
 
   /// Responses about files hold the free space.
   private func respondOnFiles(
-    to request: RPCMessage, _ code: ResultCode, with members: JSONObject = [:], _ context: inout SessionContext
+    to request: RPCMessage, _ code: ResultCode, info: String? = nil, with members: JSONObject = [:],
+    _ context: inout SessionContext
   ) {
-    let result = RPCResult(success: code == .success, resultCode: code).json
+    let result = RPCResult(success: code == .success, resultCode: code, info: info).json
     let space: JSONObject = ["spaceAvailable": .integer(files.spaceAvailable)]
     context.respond(to: request, result.merging(members) { first, _ in first }.merging(space) { $1 })
   }
@@ -204,16 +222,16 @@ struct AppTemplates: Sendable {
     _ request: RPCMessage, to entries: WritableKeyPath<AppMenu, [Int: Entry]>, _ member: String,
     _ read: (JSONObject) throws(RequestRefusal) -> Entry, _ context: inout SessionContext
   ) {
-    guard let id = request.parameters[member]?.integer else {
-      return context.respond(to: request, success: false, .invalidData)
+    // The schema demands it.
+    let id = request.parameters[member]?.integer ?? 0
+    guard menu[keyPath: entries][id] == nil else {
+      return context.refuse(request, .invalidID, "\(member) \(id) exists already")
     }
-    guard menu[keyPath: entries][id] == nil else { return context.respond(to: request, success: false, .invalidID) }
     do throws(RequestRefusal) {
-      let entry = try read(request.parameters)
-      let code = menu.add(id, entry, to: entries)
-      respond(to: request, success: code == .success, code, &context)
+      try menu.add(id, read(request.parameters), to: entries)
+      succeed(request, &context)
     } catch {
-      context.respond(to: request, success: false, error.code, info: error.info)
+      context.refuse(request, error.code, error.info)
     }
   }
 
@@ -221,11 +239,11 @@ struct AppTemplates: Sendable {
     _ request: RPCMessage, from entries: WritableKeyPath<AppMenu, [Int: Entry]>, _ member: String,
     _ context: inout SessionContext
   ) {
-    guard let id = request.parameters[member]?.integer else {
-      return context.respond(to: request, success: false, .invalidData)
+    let id = request.parameters[member]?.integer ?? 0
+    guard menu.remove(id, from: entries) else {
+      return context.refuse(request, .invalidID, "There is no \(member) \(id)")
     }
-    let isDeleted = menu.remove(id, from: entries)
-    respond(to: request, success: isDeleted, isDeleted ? .success : .invalidID, &context)
+    succeed(request, &context)
   }
 
   /// The driver can press them until the next request of the same kind replaces them.
@@ -236,22 +254,29 @@ struct AppTemplates: Sendable {
       }
       context.respond(to: request, success: true, .success)
     } catch {
-      context.respond(to: request, success: false, error.code, info: error.info)
+      context.refuse(request, error.code, error.info)
     }
   }
 
   private mutating func subscribe(_ request: RPCMessage, isWanted: Bool, _ context: inout SessionContext) {
-    guard let name = request.parameters["buttonName"]?.string else {
-      return context.respond(to: request, success: false, .invalidData)
+    let name = request.parameters["buttonName"]?.string ?? ""
+    if isWanted, !allowsButton(name) {
+      let kind = name.hasPrefix("NAV_") ? "of the type NAVIGATION" : "that are media apps (isMediaApplication)"
+      return context.refuse(request, .rejected, "\(name) is for apps \(kind)")
     }
     // Every app has the buttons that it shows itself.
-    if name == TemplateCapabilities.ownButton { return context.respond(to: request, success: false, .ignored) }
-    if isWanted, !allowsButton(name) { return context.respond(to: request, success: false, .rejected) }
+    if name == TemplateCapabilities.ownButton {
+      return context.refuse(request, .ignored, "Every app has the button \(name)")
+    }
     guard TemplateCapabilities.buttons.contains(name) else {
-      return context.respond(to: request, success: false, .unsupportedResource)
+      return context.refuse(request, .unsupportedResource, "This head unit has no button \(name)")
     }
     let isChanged = isWanted ? subscribedButtons.insert(name).inserted : subscribedButtons.remove(name) != nil
-    if isChanged { context.report(.buttonsSubscribed(subscribedButtons)) }
-    respond(to: request, success: isChanged, isChanged ? .success : .ignored, &context)
+    guard isChanged else {
+      return context.refuse(
+        request, .ignored, "The app has \(isWanted ? "already" : "not") subscribed to \(name)")
+    }
+    context.report(.buttonsSubscribed(subscribedButtons))
+    succeed(request, &context)
   }
 }

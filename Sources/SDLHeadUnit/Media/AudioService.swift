@@ -12,7 +12,7 @@ struct AudioService: Sendable {
     isEncrypted: Bool, on transport: TransportRole, isTransportAllowed: Bool, _ app: RegisteredApp?,
     _ security: inout SessionSecurity, _ context: inout SessionContext
   ) {
-    guard let app else { return service.noteEarlyStart(&context) }
+    guard let app, !app.isBeingRegistered(at: context.now) else { return service.noteEarlyStart(&context) }
     context.report(.audioStartRequested)
     service.isStartLost = false
     let isAccepted = service.accepts(

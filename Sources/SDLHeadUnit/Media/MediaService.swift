@@ -28,8 +28,9 @@ struct MediaService<Checker: MediaChecker>: Sendable {
   private enum State: Sendable {
     /// With the time when it ended, if it ever ran, and whether the app knew that then.
     case closed(endedAt: Duration?, isKnown: Bool = true)
-    /// StartService came before the registration: never answered, yet SDL Core keeps the entry.
-    case unanswered
+    /// SDL Core keeps the entry of the service, but no data may come: StartService came before the registration, and was
+    /// never answered, or has cost the app its level, at this time, when the service was open.
+    case listed(forbiddenSince: Duration?)
     case open(MediaPermission)
     /// The head unit's own EndService waits for the app's answer.
     case ending(since: Duration)
@@ -60,7 +61,7 @@ struct MediaService<Checker: MediaChecker>: Sendable {
 
   /// A start without a registered app. SDL Core does not answer, but lists the service from now on.
   mutating func noteEarlyStart(_ context: inout SessionContext) {
-    if isClosed { state = .unanswered }
+    if isClosed { state = .listed(forbiddenSince: nil) }
     context.report(.startBeforeRegistration(type))
   }
 
@@ -161,7 +162,8 @@ struct MediaService<Checker: MediaChecker>: Sendable {
         context.report(violation)
       }
     case .closed(nil, _): refuse(isStarting ? .dataBeforeAcknowledgement(type) : .dataWithoutService(type), &context)
-    case .unanswered: refuse(.dataBeforeAcknowledgement(type), &context)
+    case .listed(nil): refuse(.dataBeforeAcknowledgement(type), &context)
+    case .listed(let since?): refuse(forbidden(since: since, context), &context)
     }
     return nil
   }
@@ -173,11 +175,15 @@ struct MediaService<Checker: MediaChecker>: Sendable {
     case .allowed: return true
     case .grace: break
     case .forbidden(let since):
-      let time = context.now - since
-      context.report(type == .audio ? .audioWhileForbidden(for: time) : .videoWhileForbidden(for: time))
+      context.report(forbidden(since: since, context))
       end(.streamingForbidden, &context)
     }
     return false
+  }
+
+  private func forbidden(since: Duration, _ context: SessionContext) -> Violation {
+    let time = context.now - since
+    return type == .audio ? .audioWhileForbidden(for: time) : .videoWhileForbidden(for: time)
   }
 
   /// Reports data that has no service; a strict head unit unregisters the app for it.
@@ -216,7 +222,8 @@ struct MediaService<Checker: MediaChecker>: Sendable {
     case .open(.grace(let since)): state = .open(.grace(since: later(since)))
     case .open(.forbidden(let since)): state = .open(.forbidden(since: later(since)))
     case .ending(let since): state = .ending(since: later(since))
-    case .closed(nil, _), .unanswered, .open(.allowed): break
+    case .listed(let since?): state = .listed(forbiddenSince: later(since))
+    case .closed(nil, _), .listed(nil), .open(.allowed): break
     }
   }
 
@@ -232,8 +239,11 @@ struct MediaService<Checker: MediaChecker>: Sendable {
   ) -> Bool {
     unacknowledgedEnds = 0
     if isClosed, !isStarting || transport != self.transport {
-      if !isStartLost, !mayHaveCrossedTheEnd(at: context.now) { context.report(.endOfServiceNotRunning(type)) }
+      let isFault = !isStartLost && !mayHaveCrossedTheEnd(at: context.now)
+      if isFault { context.report(.endOfServiceNotRunning(type)) }
       context.refuse(.endServiceNAK, service: type, on: transport, reason: nil)
+      // A second end costs the level; observed on SDL Core, for sound only.
+      if isFault, type == .audio, transport == .primary, case .closed(_?, _) = state { context.demand(.refused(type)) }
       return false
     }
     switch answer {
@@ -266,6 +276,21 @@ struct MediaService<Checker: MediaChecker>: Sendable {
     context.report(checker.stop(reason))
   }
 
+  /// EndService once more.
+  mutating func repeatEnd(_ context: inout SessionContext) {
+    context.send(.endService, service: type, on: transport)
+    unacknowledgedEnds += 1
+  }
+
+  /// The app has lost its level, without EndService: data is a violation from now on.
+  mutating func forbid(_ context: inout SessionContext) {
+    guard isOpen else { return }
+    state = .listed(forbiddenSince: context.now)
+    context.timers.cancel(stopGrace)
+    if type == .video { context.timers.cancel(.videoData) }
+    context.report(checker.stop(.hmiLevelNone))
+  }
+
   /// EndServiceACK. A second one, of an EndService that was sent twice, changes nothing. Without an EndService the app has
   /// ended the service in answer to one that had crossed its start; SDL Core removes the service then as well.
   mutating func endAcknowledged(_ context: inout SessionContext) {
@@ -274,7 +299,7 @@ struct MediaService<Checker: MediaChecker>: Sendable {
     switch state {
     case .ending: close(.endedByHeadUnit, &context)
     case .open where !isExpected: close(.endedByApp, &context)
-    case .open, .closed, .unanswered: break
+    case .open, .closed, .listed: break
     }
   }
 
@@ -302,7 +327,7 @@ struct MediaService<Checker: MediaChecker>: Sendable {
     if type == .video { context.timers.cancel(.videoData) }
     switch state {
     case .closed: return
-    case .unanswered: state = .closed(endedAt: nil)
+    case .listed: state = .closed(endedAt: nil)
     case .ending: state = .closed(endedAt: context.now, isKnown: reason == .endedByHeadUnit)
     case .open:
       state = .closed(endedAt: context.now)

@@ -36,15 +36,11 @@ struct OfferedCapability: Sendable {
     case .result(let code, let success): return context.respond(to: request, success: success, code)
     case .regular: break
     }
-    guard let name = request.parameters["systemCapabilityType"]?.string,
-      request.parameters["subscribe"].map({ $0.bool != nil }) ?? true
-    else {
-      return context.respond(to: request, success: false, .invalidData)
-    }
+    let name = request.parameters["systemCapabilityType"]?.string ?? ""
     let parameters = GetSystemCapability(json: request.parameters)
     guard parameters.type == .videoStreaming else { return answer(name, request, app, &context) }
     guard let configured = configuration.videoCapability else {
-      return context.respond(to: request, success: false, .dataNotAvailable)
+      return context.refuse(request, .dataNotAvailable, "This head unit has no video capability")
     }
     if let subscribe = parameters.subscribe { isSubscribed = subscribe }
     context.respond(to: request, with: SystemCapability(type: .videoStreaming, videoStreaming: configured).json)
@@ -57,10 +53,12 @@ struct OfferedCapability: Sendable {
   private func answer(_ name: String, _ request: RPCMessage, _ app: RegisteredApp, _ context: inout SessionContext) {
     if name == "REMOTE_CONTROL" {
       let mayControl = app.types.contains(.remoteControl)
-      return context.respond(to: request, success: false, mayControl ? .dataNotAvailable : .disallowed)
+      return mayControl
+        ? context.refuse(request, .dataNotAvailable, "This head unit has nothing to control")
+        : context.refuse(request, .disallowed, "The app is not of the type REMOTE_CONTROL")
     }
     guard let answer = SystemCapabilities.answer(name) else {
-      return context.respond(to: request, success: false, .unsupportedResource)
+      return context.refuse(request, .unsupportedResource, "There is no capability \(name.quoted)")
     }
     context.respond(to: request, with: answer)
   }
@@ -97,7 +95,7 @@ struct OfferedCapability: Sendable {
   /// SendHapticData of an app with permission.
   func check(_ request: RPCMessage, _ context: inout SessionContext) {
     guard let data = SendHapticData(validating: request.parameters) else {
-      return context.respond(to: request, success: false, .invalidData)
+      return context.refuse(request, .invalidData, "hapticRectData has an entry that can't be read")
     }
     context.respond(to: request, success: true, .success)
     for fault in hapticRules.faults(of: data.rectangles) { context.report(.haptics(fault)) }

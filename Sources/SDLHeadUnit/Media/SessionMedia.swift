@@ -130,6 +130,20 @@ struct SessionMedia: Sendable {
     end(.video, reason, &context)
   }
 
+  /// EndService of both. SDL Core sends each twice when the app unregisters.
+  mutating func endTwice(_ reason: HeadUnitSession.StreamStopReason, _ context: inout SessionContext) {
+    let open = [ServiceType.audio, .video].filter(isOpen)
+    end(reason, &context)
+    if open.contains(.audio) { audio.service.repeatEnd(&context) }
+    if open.contains(.video) { video.service.repeatEnd(&context) }
+  }
+
+  /// A further start of an open service has cost the app its level.
+  mutating func forbid(_ service: ServiceType, _ context: inout SessionContext) {
+    if service == .audio { audio.service.forbid(&context) }
+    if service == .video { video.service.forbid(&context) }
+  }
+
   /// Removes both services, without EndService.
   mutating func close(_ reason: HeadUnitSession.StreamStopReason, _ context: inout SessionContext) {
     audio.close(reason, &context)

@@ -40,7 +40,7 @@ struct VideoService: Sendable {
     _ frame: Frame, on transport: TransportRole, isTransportAllowed: Bool, _ app: RegisteredApp?,
     _ capability: OfferedCapability, _ security: inout SessionSecurity, _ context: inout SessionContext
   ) {
-    guard let app else {
+    guard let app, !app.isBeingRegistered(at: context.now) else {
       if !isSilent { service.noteEarlyStart(&context) }
       return
     }

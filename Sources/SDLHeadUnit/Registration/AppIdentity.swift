@@ -12,6 +12,9 @@ public struct AppIdentity: Equatable, Sendable {
   private let comparableName: String
   private let comparableSpokenNames: Set<String>
 
+  /// For the `info` of DUPLICATE_NAME.
+  static let duplicateName = "Another app has this name, or the driver calls it so"
+
   /// Creates an identity.
   public init(id: String, name: String, spokenNames: [String] = []) {
     self.id = id

@@ -12,6 +12,7 @@ struct RegisteredApp: Sendable {
   private let isMedia: Bool
   /// Those of its speech and of its texts.
   private var languages: Set<String>
+  private let registeredAt: Duration
   /// As sent to the app.
   private(set) var status = HMIStatus(level: HMILevel.none, videoStreamingState: .notStreamable)
   /// The driver's choice, before events restrict it.
@@ -25,17 +26,20 @@ struct RegisteredApp: Sendable {
   private var speech = AppSpeech()
   private var buttons = HeldButtons()
   private var vehicle = VehicleData()
+  /// Whether the app was asked to fetch a policy (OnSystemRequest), and may return it.
+  private var isPolicyRequested = false
 
   /// - Parameter hasIcon: whether an icon of the app is still there.
   init(
     _ request: RegisterAppInterface, _ identity: AppIdentity, languages: Set<String>, rpcVersion: RPCVersion,
-    hasIcon: Bool
+    hasIcon: Bool, now: Duration
   ) {
     self.languages = languages
     self.identity = identity
     types = request.appTypes
     isMedia = request.isMediaApplication
     self.rpcVersion = rpcVersion
+    registeredAt = now
     templates = AppTemplates(isMedia: isMedia, isNavigation: types.contains(.navigation), hasIcon: hasIcon)
   }
 
@@ -46,6 +50,11 @@ struct RegisteredApp: Sendable {
   var hasIcon: Bool { templates.hasIcon }
 
   var mayStream: Bool { role != .other }
+
+  /// Whether SDL Core would not have answered RegisterAppInterface yet, which takes it a moment.
+  func isBeingRegistered(at now: Duration) -> Bool {
+    status.level == HMILevel.none && now - registeredAt < CoreLimits.registration
+  }
 
   /// Whether the app may stream at its status.
   func allows(_ service: ServiceType) -> Bool {
@@ -155,13 +164,17 @@ struct RegisteredApp: Sendable {
   /// - Parameter others: the apps of the same phone; nil if their names are not checked.
   mutating func answer(_ request: RPCMessage, others: [AppIdentity]?, _ context: inout SessionContext) {
     let function = request.function
-    guard function.isKnownRequest, rpcVersion >= function.introduction else {
-      return context.respond(to: request, success: false, .unsupportedRequest)
+    guard function.isKnownRequest else {
+      return context.refuse(request, .unsupportedRequest, "There is no request \(function)")
     }
-    guard isAllowed(function, context) else { return context.respond(to: request, success: false, .disallowed) }
-    context.requestWarning = context.requestWarning ?? templates.warning(of: request)
+    guard rpcVersion >= function.introduction else {
+      let info = "\(function) needs RPC \(function.introduction), but \(rpcVersion) was agreed on"
+      return context.refuse(request, .unsupportedRequest, info)
+    }
+    guard isAllowed(function, context) else { return refuseByPolicy(request, &context) }
+    context.requestWarning = context.requestWarning ?? templates.warning(of: request, rpcVersion: rpcVersion)
     if let refusal = templates.refusal(of: request, systemContext: status.systemContext) {
-      return context.respond(to: request, success: false, refusal.code, info: refusal.info)
+      return context.refuse(request, refusal.code, refusal.info)
     }
     switch function {
     case .alert, .subtleAlert, .performInteraction, .scrollableMessage, .slider:
@@ -178,18 +191,42 @@ struct RegisteredApp: Sendable {
     case .speak: speech.speak(request, templates.files, &context)
     case .performAudioPassThru: speech.record(request, templates.files, &context)
     case .endAudioPassThru: speech.endRecording(request, &context)
-    case .systemRequest:
-      context.respond(to: request, success: true, .success)
-      context.report(
-        .systemRequestAnswered(request.parameters["requestType"]?.string ?? "", byteCount: request.bulk.count))
+    case .systemRequest: answerSystemRequest(request, &context)
     case .closeApplication:
+      close(&context)
       context.respond(to: request, success: true, .success)
-      context.demand(.closeApp)
     default:
       let isChoosing = interactions[.overlay]?.function == .performInteraction
       templates.answer(request, systemContext: status.systemContext, isChoosing: isChoosing, &context)
       Self.reportTexts(of: request, &context)
     }
+  }
+
+  /// Refuses a request that the policies do not allow at the present level.
+  func refuseByPolicy(_ request: RPCMessage, _ context: inout SessionContext) {
+    let function = request.function
+    let levels = context.configuration.policy.levels[function.description] ?? []
+    let allowed = levels.map(\.rawValue).joined(separator: ", ")
+    let info =
+      levels.isEmpty
+      ? "The policies do not allow \(function)"
+      : "The policies allow \(function) at \(allowed), but the HMI level is \(status.level?.rawValue ?? "unknown")"
+    context.refuse(request, .disallowed, info)
+  }
+
+  /// The app is asked to fetch a policy.
+  mutating func expectPolicy() {
+    isPolicyRequested = true
+  }
+
+  /// SDL Core takes a policy only if it has asked this app for one.
+  private func answerSystemRequest(_ request: RPCMessage, _ context: inout SessionContext) {
+    let type = request.parameters["requestType"]?.string ?? ""
+    guard !["HTTP", "PROPRIETARY"].contains(type) || isPolicyRequested else {
+      return context.refuse(request, .rejected, "No OnSystemRequest has asked for \(type)")
+    }
+    context.respond(to: request, success: true, .success)
+    context.report(.systemRequestAnswered(type, byteCount: request.bulk.count))
   }
 
   /// Whether a notification of the app is allowed at its level. One that crosses the loss of the level is no fault.
@@ -229,7 +266,7 @@ struct RegisteredApp: Sendable {
       id: identity.id, name: parameters["appName"]?.string ?? identity.name,
       spokenNames: AppIdentity.spokenNames(in: parameters) ?? identity.spokenNames)
     guard others.map({ changed.conflict(with: $0) == nil }) ?? true else {
-      return context.respond(to: request, success: false, .duplicateName)
+      return context.refuse(request, .duplicateName, AppIdentity.duplicateName)
     }
     identity = changed
     languages = Set(["language", "hmiDisplayLanguage"].compactMap { parameters[$0]?.string })

@@ -7,7 +7,7 @@ struct Registration: Sendable {
   /// The outcome of a RegisterAppInterface.
   private enum Decision {
     case accepted(RegisteredApp, ResultCode, resuming: SavedApp?)
-    case refused(ResultCode)
+    case refused(ResultCode, info: String)
     case unanswered
   }
 
@@ -91,10 +91,13 @@ struct Registration: Sendable {
       return context.report(.headerVersion(expected: context.headerVersion, got: version))
     }
     do throws(RPCMessage.Malformed) {
-      let rpc = try RPCMessage(payload: message.payload)
+      let rpc = try RPCMessage(payload: message.payload, as: .sdlCore)
       let isRefused = !message.header.isEncrypted && security.refusesInClear(rpc, &context)
       switch rpc.type {
       case .request: answer(rpc, headerVersion: version, isRefused: isRefused, &context)
+      // SDL Core answers as if it were a request.
+      case _ where !rpc.function.isKnown:
+        refuseUnread(rpc, .unsupportedRequest, info: "There is no \(rpc.function)", &context)
       case .notification: if !isRefused { receiveNotification(rpc, &context) }
       case .response: break  // No request was sent.
       }
@@ -109,18 +112,31 @@ struct Registration: Sendable {
     guard case .parameters(let header) = message, header.type == .request else { return }
     let function = FunctionID(rawValue: header.functionID)
     let request = RPCMessage(type: .request, function: function, correlationID: header.correlationID)
-    if !refusesID(of: request, &context) { refuseUnread(request, .invalidData, &context) }
+    if !refusesID(of: request, &context) {
+      refuseUnread(request, .invalidData, info: message.description, &context)
+    }
   }
 
   /// Refuses a request whose parameters don't matter.
-  private func refuseUnread(_ request: RPCMessage, _ code: ResultCode, _ context: inout SessionContext) {
-    if request.function == .registerAppInterface { return refuse(request, code, &context) }
-    context.respond(to: request, success: false, app == nil ? .applicationNotRegistered : code)
+  private func refuseUnread(
+    _ request: RPCMessage, _ code: ResultCode, info: String, _ context: inout SessionContext
+  ) {
+    if request.type == .request, request.function == .registerAppInterface {
+      return refuse(request, code, info: info, &context)
+    }
+    if app == nil { return refuseUnregistered(request, &context) }
+    context.refuse(request, code, info)
+  }
+
+  private func refuseUnregistered(_ request: RPCMessage, _ context: inout SessionContext) {
+    context.refuse(request, .applicationNotRegistered, "No app is registered in this session")
   }
 
   /// SDL Core checks the id before everything else.
   private func refusesID(of request: RPCMessage, _ context: inout SessionContext) -> Bool {
-    if request.correlationID < 0 { refuseUnread(request, .invalidID, &context) }
+    if request.correlationID < 0 {
+      refuseUnread(request, .invalidID, info: "The correlation id \(request.correlationID) is negative", &context)
+    }
     return request.correlationID < 0
   }
 
@@ -135,26 +151,33 @@ struct Registration: Sendable {
     }
     let isRegistration = received.function == .registerAppInterface
     if isRegistration, app == nil { context.rpcService?.settleVersion(headerVersion) }
-    guard app != nil || isRegistration else {
-      return context.respond(to: received, success: false, .applicationNotRegistered)
-    }
+    guard app != nil || isRegistration else { return refuseUnregistered(received, &context) }
+    // SDL Core has no command for it.
+    if received.function == .onAppCapabilityUpdated { return }
     // The request as SDL Core understands it, with a warning that lists omitted values.
-    guard let (request, warning) = RequestSchemas.checked(received) else {
-      return refuseUnread(received, .invalidData, &context)
+    let (request, warning): (RPCMessage, String?)
+    do throws(RPCFault) {
+      (request, warning) = try RequestSchemas.checked(received)
+    } catch {
+      return refuseUnread(received, .invalidData, info: error.text, &context)
     }
     context.requestWarning = warning ?? app?.warning(of: request.parameters)
     defer { context.requestWarning = nil }
     if isRegistration { return register(request, &context) }
     guard let app else { return }
-    if isRefused { return context.respond(to: request, success: false, .encryptionNeeded) }
+    if isRefused {
+      return context.refuse(request, .encryptionNeeded, "\(request.function) has to be encrypted")
+    }
     switch request.function {
     case .unregisterAppInterface: context.demand(.unregisterByApp(request))
     case .getSystemCapability where app.rpcVersion >= RPCVersion(4, 5):
       capability.answer(request, app, &context)
       context.demand(.capabilityAnnounced)
     case .sendHapticData where app.rpcVersion >= RPCVersion(4, 5):
-      guard app.mayStream, app.isAllowed(.sendHapticData, context) else {
-        return context.respond(to: request, success: false, .disallowed)
+      guard app.isAllowed(.sendHapticData, context) else { return app.refuseByPolicy(request, &context) }
+      guard app.mayStream else {
+        return context.refuse(
+          request, .disallowed, "Only apps of the type NAVIGATION or PROJECTION have touchable rectangles")
       }
       capability.check(request, &context)
     default:
@@ -179,10 +202,13 @@ struct Registration: Sendable {
   // MARK: RegisterAppInterface
 
   private mutating func register(_ request: RPCMessage, _ context: inout SessionContext) {
-    guard app == nil else { return refuse(request, .applicationRegisteredAlready, &context) }
+    guard app == nil else {
+      let info = "An app is registered in this session"
+      return refuse(request, .applicationRegisteredAlready, info: info, &context)
+    }
     switch decide(request, context) {
     case .unanswered: return
-    case .refused(let code): refuse(request, code, &context)
+    case .refused(let code, let info): refuse(request, code, info: info, &context)
     case .accepted(let app, let code, let saved):
       self.app = app
       let info = Self.resumption(request.parameters, isResumed: saved != nil)
@@ -199,8 +225,8 @@ struct Registration: Sendable {
 
   /// SDL Core ends the session after a failed registration, even of an app that is registered, unless the reason is
   /// another registration.
-  private func refuse(_ request: RPCMessage, _ code: ResultCode, _ context: inout SessionContext) {
-    context.respond(to: request, success: false, code)
+  private func refuse(_ request: RPCMessage, _ code: ResultCode, info: String, _ context: inout SessionContext) {
+    context.refuse(request, code, info)
     let identity = AppIdentity(RegisterAppInterface(json: request.parameters))
     context.report(.registrationRefused(name: identity.name, id: identity.id, code))
     if code != .applicationRegisteredAlready { context.demand(.endSession) }
@@ -242,8 +268,9 @@ struct Registration: Sendable {
     return notification
   }
 
-  func requestPolicyUpdate(from url: String, _ context: inout SessionContext) {
+  mutating func requestPolicyUpdate(from url: String, _ context: inout SessionContext) {
     guard app != nil else { return }
+    app?.expectPolicy()
     let body = #"{"policy_table":{}}"#
     // SDL's libraries read some of them without asking whether they are there.
     let headers: JSONObject = [
@@ -263,8 +290,9 @@ struct Registration: Sendable {
       ], bulk: bytes)
   }
 
-  func sendPolicyUpdate(_ context: inout SessionContext) {
+  mutating func sendPolicyUpdate(_ context: inout SessionContext) {
     guard app != nil, let size = context.behaviour.policyUpdateSize, size > 0 else { return }
+    app?.expectPolicy()
     context.notify(
       .onSystemRequest,
       ["requestType": .string("HTTP"), "fileType": .string("BINARY"), "length": .integer(size)],
@@ -278,7 +306,9 @@ struct Registration: Sendable {
   private func decide(_ request: RPCMessage, _ context: SessionContext) -> Decision {
     let parameters = RegisterAppInterface(json: request.parameters)
     // Apps that run in the head unit's own browser are listed in its policies.
-    if parameters.appTypes.contains(.webView) { return .refused(.disallowed) }
+    if parameters.appTypes.contains(.webView) {
+      return .refused(.disallowed, info: "The policies list no such app of the type WEB_VIEW")
+    }
     let identity = AppIdentity(parameters, spokenNames: AppIdentity.spokenNames(in: request.parameters) ?? [])
     let saved = savedApp(of: identity, hash: request.parameters["hashID"]?.string)
     var code = Self.result(of: request.parameters, isResumed: saved != nil, context)
@@ -286,16 +316,19 @@ struct Registration: Sendable {
     case .regular: break
     case .silence: return .unanswered
     case .result(let scripted, success: true): code = scripted
-    case .result(let scripted, success: false): return .refused(scripted)
+    case .result(let scripted, success: false): return .refused(scripted, info: "As the head unit's settings say")
     }
-    if let others = takenIdentities, let conflict = identity.conflict(with: others) { return .refused(conflict) }
+    if let others = takenIdentities, let conflict = identity.conflict(with: others) {
+      let isName = conflict == .duplicateName
+      return .refused(conflict, info: isName ? AppIdentity.duplicateName : "An app with this id is registered")
+    }
     // SDL Core answers an app below 5.0 with 4.5.1.
     let version = parameters.rpcVersion.major >= 5 ? parameters.rpcVersion : RPCVersion(4, 5, 1)
     let rpcVersion = min(version, context.configuration.rpcVersion)
     let hasIcon = self.saved.contains { $0.hasIcon && $0.id.lowercased() == identity.id.lowercased() }
     let languages = ["languageDesired", "hmiDisplayLanguageDesired"].compactMap { request.parameters[$0]?.string }
     let app = RegisteredApp(
-      parameters, identity, languages: Set(languages), rpcVersion: rpcVersion, hasIcon: hasIcon)
+      parameters, identity, languages: Set(languages), rpcVersion: rpcVersion, hasIcon: hasIcon, now: context.now)
     return .accepted(app, code, resuming: saved)
   }
 

@@ -82,7 +82,8 @@ struct FrameGate: Sendable {
   }
 
   /// A frame before there is a session.
-  func refuseWithoutSession(_ header: FrameHeader, _ context: inout SessionContext) {
+  func refuseWithoutSession(_ frame: Frame, _ context: inout SessionContext) {
+    let header = frame.header
     context.report(.noSession(header.service))
     switch header.controlFrame {
     case .registerSecondaryTransport:
@@ -90,7 +91,7 @@ struct FrameGate: Sendable {
       context.refuseSecondaryTransport(.unknownSession, version: header.version, sessionID: header.sessionID)
     case .endService:
       context.send(.endServiceNAK, service: header.service, version: header.version, sessionID: header.sessionID)
-    default: break
+    default: refuseRequest(frame, &context)
     }
   }
 
@@ -102,24 +103,26 @@ struct FrameGate: Sendable {
     return false
   }
 
-  /// A frame of another session. SDL Core answers APPLICATION_NOT_REGISTERED in that session if it was never started.
+  /// A frame of another session. SDL Core answers only requests.
   func refuseOfOtherSession(_ frame: Frame, on transport: TransportRole, _ context: inout SessionContext) {
-    let header = frame.header
-    context.report(.sessionID(expected: context.sessionID, got: header.sessionID))
-    if header.controlFrame == .endService {
-      context.send(
-        .endServiceNAK, service: header.service, on: transport, sessionID: header.sessionID,
-        payload: ServiceRejection().bytes(version: context.headerVersion))
-    }
+    context.report(.sessionID(expected: context.sessionID, got: frame.header.sessionID))
     // The answer goes to the primary transport, where only its own requests are expected.
-    guard transport == .primary, header.frameType == .single, header.service == .rpc || header.service == .hybrid,
-      let request = try? RPCMessage(payload: frame.payload), request.type == .request
+    if transport == .primary { refuseRequest(frame, &context) }
+  }
+
+  /// A request in a session that was never started.
+  private func refuseRequest(_ frame: Frame, _ context: inout SessionContext) {
+    let header = frame.header
+    guard header.frameType == .single, header.version > 1, header.service == .rpc || header.service == .hybrid,
+      let request = try? RPCMessage(payload: frame.payload, as: .sdlCore), request.type == .request
     else { return }
-    let result = RPCResult(success: false, resultCode: .applicationNotRegistered)
-    context.send(
-      RPCMessage(
-        type: .response, function: request.function, correlationID: request.correlationID, parameters: result.json),
-      sessionID: header.sessionID)
+    let isRegistration = request.function == .registerAppInterface
+    let result = RPCResult(
+      success: false, resultCode: isRegistration ? .genericError : .applicationNotRegistered,
+      info: "Session \(header.sessionID) has not been started")
+    let response = RPCMessage(
+      type: .response, function: request.function, correlationID: request.correlationID, parameters: result.json)
+    context.send(response, inForeignSessionOf: header)
   }
 
   /// The message that a frame completes.
@@ -130,10 +133,31 @@ struct FrameGate: Sendable {
     do {
       // With a clock that stands still while nothing is read: the rest of a message may have come then.
       return try assembler.accept(frame, now: context.now - timeWithoutReading)
+    } catch .incomplete(let message, let announced) {
+      let service = frame.header.service
+      context.report(.brokenMessage(service, .sizeMismatch(announced: announced, got: message.payload.count)))
+      if service == .rpc || service == .hybrid {
+        refuseIncomplete(message, announced: announced, isRegistered: isRegistered, &context)
+      }
+      return nil
     } catch {
       context.report(.brokenMessage(frame.header.service, error))
       return nil
     }
+  }
+
+  /// As SDL Core does, for which the missing bytes are data of the request.
+  private func refuseIncomplete(
+    _ message: Message, announced: Int, isRegistered: Bool, _ context: inout SessionContext
+  ) {
+    guard let header = try? RPCHeader(payload: message.payload), header.type == .request else { return }
+    let request = RPCMessage(
+      type: .request, function: FunctionID(rawValue: header.functionID), correlationID: header.correlationID)
+    let isRegistration = request.function == .registerAppInterface
+    context.refuse(
+      request, isRegistered || isRegistration ? .invalidData : .applicationNotRegistered,
+      "The message has \(message.payload.count) bytes, where \(announced) were announced")
+    if isRegistration { context.demand(.endSession) }
   }
 
   /// Gives up the incomplete message that has waited longest for its next frame.

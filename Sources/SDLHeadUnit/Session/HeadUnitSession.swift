@@ -155,9 +155,7 @@ public struct HeadUnitSession: Sendable, ~Copyable {
   }
 
   /// The driver opens the app: FULL, as restricted by the active events.
-  public mutating func activateApp(now: Duration) -> [Action] {
-    input(now) { $0.registration.app?.open(&$0.context) }
-  }
+  public mutating func activateApp(now: Duration) -> [Action] { input(now) { $0.registration.app?.open(&$0.context) } }
 
   /// Another sound source of the car starts or stops: the app is audible, attenuated, or not audible. Ignored at NONE,
   /// where no app is audible. An active event may restrict it further; the next change of the level ends it.
@@ -313,13 +311,13 @@ public struct HeadUnitSession: Sendable, ~Copyable {
     switch consequence {
     case .refused(let service):
       guard !media.isStreaming(besides: service), context.behaviour.dropsToNoneAfterRefusal else { return }
+      media.forbid(service, &context)
       registration.app?.close(&context)
-    case .closeApp: registration.app?.close(&context)
     case .unregister(let reason): unregister(reason)
-    case .endSession: endAndCloseSession(.registrationRefused)
+    case .endSession: endSession(.registrationRefused)
     case .close: context.close()
     case .unregisterByApp(let request):
-      media.end(.unregistered, &context)
+      media.endTwice(.unregistered, &context)
       context.respond(to: request, success: true, .success)
       endRegistration(.requestedByApp)
     case .registered: heartbeat.startScripted(&context)
@@ -336,7 +334,7 @@ public struct HeadUnitSession: Sendable, ~Copyable {
     case .transportEventUpdate: secondary.sendAddress(&context)
     case .videoStart, .videoData, .stopGrace, .audioStopGrace, .endServiceACK, .audioEndServiceACK:
       media.fire(purpose, registration.app, registration.capability, &context)
-    case .heartbeat: if heartbeat.isUnanswered(&context) { endAndCloseSession(.heartbeatTimeout) }
+    case .heartbeat: if heartbeat.isUnanswered(&context) { endSession(.heartbeatTimeout) }
     case .handshake: security.handshakeDue(&context)
     case .incompleteMessage: gate.dropExpired(&context)
     }
@@ -366,9 +364,9 @@ extension HeadUnitSession {
     if endsWithCar { context.send(.endService, service: .rpc) }
     context.notify(.onAppInterfaceUnregistered, OnAppInterfaceUnregistered(reason: reason).json)
     // The session continues, and the app may register again in it, unless it could not be told in clear.
-    let continues = reason == .languageChange || reason == .protocolViolation
+    let continues = [.languageChange, .protocolViolation, .tooManyRequests].contains(reason)
     if continues, !context.needsProtection(.onAppInterfaceUnregistered) { return endRegistration(.headUnit(reason)) }
-    endAndCloseSession(.headUnit(reason), isEndSent: endsWithCar)
+    endSession(.headUnit(reason), isEndSent: endsWithCar)
   }
 
   /// Ends the registration and the app's services.
@@ -391,11 +389,11 @@ extension HeadUnitSession {
     context.timers.cancelAll()
   }
 
-  private mutating func endAndCloseSession(_ reason: UnregistrationReason, isEndSent: Bool = false) {
+  private mutating func endSession(_ reason: UnregistrationReason, isEndSent: Bool = false, closes: Bool = true) {
     endRegistration(reason)
     if !isEndSent { context.send(.endService, service: .rpc) }
     endSession()
-    context.close()
+    if closes { context.close() }
   }
 }
 
@@ -414,10 +412,13 @@ extension HeadUnitSession {
     }
     if gate.hasTooMany(with: header, on: transport, &context) {
       if transport == .secondary { return secondary.close(&media, &context) }
-      return registration.app == nil ? context.close() : unregister(.tooManyRequests)
+      guard isStarted else { return header.sessionID == 0 ? context.close() : () }
+      unregister(.tooManyRequests)
+      // A transport that is closed while bytes of the app wait there is reset, and the app can't read why.
+      return endSession(.headUnit(.tooManyRequests), closes: false)
     }
     if isRPCStart { return startRPCService(frame, on: transport) }
-    guard let rpcService = context.rpcService else { return gate.refuseWithoutSession(header, &context) }
+    guard let rpcService = context.rpcService else { return gate.refuseWithoutSession(frame, &context) }
     heartbeat.noteTraffic(&context)
     rpcService.checkVersion(of: header, &context)
     if gate.isMisplaced(header, on: transport, &media, &context) { return }

@@ -16,8 +16,6 @@ struct SessionContext: Sendable {
   enum Consequence: Equatable, Sendable {
     /// A start of this service was refused, which may cost the app its HMI level.
     case refused(ServiceType)
-    /// The HMI level becomes NONE.
-    case closeApp
     case unregister(UnregisteredReason)
     /// The session ends with EndService(RPC).
     case endSession
@@ -220,6 +218,11 @@ struct SessionContext: Sendable {
     respond(to: request, RPCResult(success: success, resultCode: code, info: info).json)
   }
 
+  /// - Parameter info: says why, and names the member.
+  mutating func refuse(_ request: RPCMessage, _ code: ResultCode, _ info: String) {
+    respond(to: request, success: false, code, info: info)
+  }
+
   /// SUCCESS with further members.
   mutating func respond(to request: RPCMessage, with members: JSONObject) {
     respond(to: request, RPCResult(success: true, resultCode: .success).json.merging(members) { result, _ in result })
@@ -235,15 +238,23 @@ struct SessionContext: Sendable {
     respond(to: request, result.merging(members) { $1 }, warning: warning)
   }
 
-  /// - Parameter foreignID: the id of a session that is not this one.
-  mutating func send(_ message: RPCMessage, sessionID foreignID: UInt8? = nil) {
+  /// Answers a request of a session that is not this one, in clear.
+  mutating func send(_ response: RPCMessage, inForeignSessionOf header: FrameHeader) {
+    let payload = response.payload
+    let fragmentation = Fragmentation(
+      service: response.service, version: header.version, sessionID: header.sessionID,
+      messageID: rpcService?.takeMessageID() ?? 0, payloadSize: payload.count, maximumPayload: maximumPayload(of: .rpc))
+    actions.append(.send(fragmentation.frames(of: payload)))
+  }
+
+  mutating func send(_ message: RPCMessage) {
     guard let version = rpcService?.headerVersion else { return }
     // SDL Core drops notifications that it may not send in clear.
     if message.type == .notification, needsProtection(message.function) { return }
     let payload = message.payload
     let id = rpcService?.takeMessageID() ?? 0
     let limit = maximumPayload(of: .rpc)
-    if foreignID == nil, isEncrypted(message), let channel = encryption.established {
+    if isEncrypted(message), let channel = encryption.established {
       let message = ProtectedMessage(
         service: message.service, version: version, sessionID: sessionID,
         messageID: id, payload: payload, maximumPayload: limit)
@@ -251,7 +262,7 @@ struct SessionContext: Sendable {
       return actions.append(.send(frames))
     }
     let fragmentation = Fragmentation(
-      service: message.service, version: version, sessionID: foreignID ?? sessionID,
+      service: message.service, version: version, sessionID: sessionID,
       messageID: payload.count > limit ? id & 0xFF : id, payloadSize: payload.count, maximumPayload: limit)
     actions.append(.send(fragmentation.frames(of: payload)))
   }
@@ -305,6 +316,8 @@ enum CoreLimits {
   /// How long the app may take to exchange the policies with the maker, in seconds (`timeout_after_x_seconds` of
   /// sdl_preloaded_pt.json).
   static let policyExchange = 60
+  /// From RegisterAppInterface to its answer; a start of video in this time is not answered (observed on SDL Core).
+  static let registration = Duration.milliseconds(10)
   /// From the registration to the policy update (observed on SDL Core).
   static let policyUpdate = Duration.seconds(2)
   /// ApplicationResumingTimeout: from the registration to the former HMI level.

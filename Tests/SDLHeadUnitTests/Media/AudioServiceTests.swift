@@ -79,6 +79,7 @@ import Testing
   ])
   func levels(level: HMILevel, audio: AudioStreamingState, starts: Bool) {
     var app = TestApp.registered()
+    app.wait(.milliseconds(10))
     app.run { $0.setHMIStatus(Self.status(level, audio), now: $1) }
     app.send(.startService, .audio)
     #expect(app.controls.last == (starts ? "audio startServiceACK" : "audio startServiceNAK"))

@@ -36,6 +36,18 @@ import Testing
     }
   }
 
+  /// What the app reads, in order: control frames, and RPCs with result, level or reason.
+  private static func conversation(_ app: TestApp) -> [String] {
+    app.answers.map { answer in
+      switch answer {
+      case .control(let frame, let service, _): return "\(service) \(frame)"
+      case .rpc(let rpc):
+        let members = ["resultCode", "hmiLevel", "reason"].compactMap { rpc.parameters[$0]?.string }
+        return ([rpc.function.description] + members).joined(separator: " ")
+      }
+    }
+  }
+
   private static func results(_ app: TestApp) -> [String] {
     app.rpcs.filter { $0.type == .response }.map { "\($0.correlationID) \($0.parameters["resultCode"]?.string ?? "")" }
   }
@@ -207,10 +219,256 @@ import Testing
       let ids = [app.request(.alertManeuver, ["ttsChunks": .string("Left")]), app.request(.alertManeuver)]
       return ids.map { app.result($0)?.resultCode ?? "no answer" }
     },
+    Agreement(
+      conversation: "a second start of running video, data, a third start",
+      core: [
+        "video startServiceNAK", "OnHMIStatus NONE", "OnAppInterfaceUnregistered PROTOCOL_VIOLATION",
+        "RegisterAppInterface SUCCESS",
+      ]
+    ) {
+      var app = TestApp.streaming(Self.preset, start: .core)
+      app.startVideo(.core)
+      app.video(Stream.keyFrame)
+      let answers = Self.conversation(app)
+      app.forget()
+      app.register()
+      return answers + Self.conversation(app).prefix(1)
+    },
+    Agreement(
+      conversation: "a second start of running video, its end, the end again",
+      core: ["video startServiceNAK", "OnHMIStatus NONE", "video endServiceACK", "video endServiceNAK"]
+    ) {
+      var app = TestApp.streaming(Self.preset, start: .core)
+      app.startVideo(.core)
+      app.send(.endService, .video)
+      app.send(.endService, .video)
+      return Self.conversation(app)
+    },
+    Agreement(
+      conversation: "a second start of running video beside sound, and data",
+      core: ["video startServiceNAK", "\(Stream.keyFrame.count) bytes of video"]
+    ) {
+      var app = TestApp.streaming(Self.preset, start: .core)
+      app.send(.startService, .audio)
+      app.forget()
+      app.startVideo(.core)
+      app.video(Stream.keyFrame)
+      return Self.conversation(app) + Self.pictures(app)
+    },
+    Agreement(
+      conversation: "1200 requests at once",
+      core: [
+        "ListFiles SUCCESS", "OnAppInterfaceUnregistered TOO_MANY_REQUESTS", "rpc endService", "open",
+        "rpc startServiceACK",
+      ]
+    ) {
+      var app = TestApp.active(Self.preset)
+      app.wait(.seconds(1))
+      for _ in 0..<1200 { app.request(.listFiles) }
+      let answers = Self.conversation(app)
+      app.wait(.seconds(1))
+      app.forget()
+      app.startSession()
+      let isOpen = app.isClosed ? "closed" : "open"
+      return Array(Set(answers.prefix(1000))) + answers.dropFirst(1000) + [isOpen] + Self.conversation(app)
+    },
+    Agreement(
+      conversation: "more than 1000 requests in ten seconds, and one more",
+      core: ["OnAppInterfaceUnregistered TOO_MANY_REQUESTS", "ListFiles APPLICATION_NOT_REGISTERED", "open"]
+    ) {
+      var app = TestApp.active(Self.preset)
+      for _ in 0..<1002 {
+        app.request(.listFiles)
+        app.wait(.milliseconds(2))
+      }
+      return Self.conversation(app).suffix(2) + [app.isClosed ? "closed" : "open"]
+    },
+    Agreement(
+      conversation: "UnregisterAppInterface while streaming video and sound",
+      core: [
+        "audio endService", "video endService", "audio endService", "video endService",
+        "UnregisterAppInterface SUCCESS",
+      ]
+    ) {
+      var app = TestApp.streaming(Self.preset, start: .core)
+      app.send(.startService, .audio)
+      app.forget()
+      app.request(.unregisterAppInterface)
+      for service in [ServiceType.audio, .video, .audio, .video] { app.send(.endServiceACK, service) }
+      return Self.conversation(app)
+    },
+    Agreement(
+      conversation: "a second end of sound", core: ["audio endServiceACK", "audio endServiceNAK", "OnHMIStatus NONE"]
+    ) {
+      var app = TestApp.active(Self.preset)
+      app.send(.startService, .audio)
+      app.forget()
+      app.send(.endService, .audio)
+      app.send(.endService, .audio)
+      return Self.conversation(app)
+    },
+    Agreement(
+      conversation: "requests without a session: a registration, another",
+      core: ["RegisterAppInterface GENERIC_ERROR", "ListFiles APPLICATION_NOT_REGISTERED"]
+    ) {
+      var app = TestApp(Self.preset)
+      app.register()
+      app.request(.listFiles)
+      return Self.conversation(app)
+    },
+    Agreement(
+      conversation: "a registration in a session that was not started", core: ["RegisterAppInterface GENERIC_ERROR"]
+    ) {
+      var app = TestApp(Self.preset)
+      app.startSession()
+      app.forget()
+      let rpc = RPCMessage(type: .request, function: .registerAppInterface, correlationID: 5)
+      let header = FrameHeader(
+        version: 5, frameType: .single, service: .rpc, frameInfo: 0, sessionID: 9,
+        dataSize: UInt32(rpc.payload.count), messageID: 3)
+      app.send(Frame(header: header, payload: rpc.payload))
+      return Self.conversation(app)
+    },
+    Agreement(
+      conversation: "an unknown response, an unknown notification, and known ones",
+      core: ["function 39321 UNSUPPORTED_REQUEST", "function 39321 UNSUPPORTED_REQUEST"]
+    ) {
+      var app = TestApp.active(Self.preset)
+      for function in [FunctionID(rawValue: 39_321), .onHMIStatus] {
+        for type in [RPCType.response, .notification] {
+          app.send(RPCMessage(type: type, function: function, correlationID: 7))
+        }
+      }
+      return Self.conversation(app)
+    },
+    Agreement(conversation: "OnAppCapabilityUpdated as a request, and a request", core: ["ListFiles SUCCESS"]) {
+      var app = TestApp.active(Self.preset)
+      app.request(.onAppCapabilityUpdated, ["appCapability": .object([:])])
+      app.request(.onAppCapabilityUpdated)
+      app.request(.listFiles)
+      return Self.conversation(app)
+    },
+    Agreement(
+      conversation: "a request in frames with fewer bytes than announced, with more, and a whole one",
+      core: ["ListFiles INVALID_DATA", "ListFiles SUCCESS"]
+    ) {
+      var app = TestApp.active(Self.preset)
+      app.send(inTwoFrames: RPCMessage(type: .request, function: .listFiles, correlationID: 5), announcing: 40)
+      app.send(inTwoFrames: RPCMessage(type: .request, function: .listFiles, correlationID: 6), announcing: 4)
+      app.send(inTwoFrames: RPCMessage(type: .request, function: .listFiles, correlationID: 7), announcing: 14)
+      return Self.conversation(app)
+    },
+    Agreement(
+      conversation: "registrations in frames with fewer bytes than announced",
+      core: [
+        "rpc startServiceACK", "ListFiles APPLICATION_NOT_REGISTERED", "RegisterAppInterface INVALID_DATA",
+        "rpc endService",
+      ]
+    ) {
+      var app = TestApp(Self.preset)
+      app.startSession()
+      app.send(inTwoFrames: RPCMessage(type: .request, function: .listFiles, correlationID: 5), announcing: 40)
+      let registration = RPCMessage(type: .request, function: .registerAppInterface, correlationID: 6)
+      app.send(inTwoFrames: registration, announcing: 40)
+      return Self.conversation(app)
+    },
+    Agreement(conversation: "EndService with the id of another session", core: []) {
+      var app = TestApp.streaming(Self.preset, start: .core)
+      for service in [ServiceType.video, .audio, .rpc] { app.send(.endService, service, sessionID: 9) }
+      return Self.conversation(app)
+    },
+    Agreement(
+      conversation: "SetDisplayLayout of apps since RPC 6.0, and before", core: ["WARNINGS true", "SUCCESS true"]
+    ) {
+      [RPCVersion(6), RPCVersion(5)].map { version in
+        var configuration = Self.preset
+        configuration.rpcVersion = version
+        var app = TestApp.active(configuration)
+        let id = app.request(.setDisplayLayout, ["displayLayout": .string("DEFAULT")])
+        return app.result(id).map { "\($0.resultCode) \($0.success)" } ?? "no answer"
+      }
+    },
+    Agreement(
+      conversation: "starts right behind RegisterAppInterface, and later",
+      core: ["nothing", "video startServiceNAK", "audio startServiceNAK"]
+    ) {
+      var app = TestApp(Self.preset)
+      app.startSession()
+      app.register()
+      app.forget()
+      app.startVideo(.core)
+      app.send(.startService, .audio)
+      let early = app.controls.isEmpty ? "nothing" : "an answer"
+      app.wait(.seconds(1))
+      app.startVideo(.core)
+      app.send(.startService, .audio)
+      return [early] + app.controls
+    },
+    Agreement(
+      conversation: "JSON with a text behind it, of 900 levels, of 2000 levels, with a number that is too large",
+      core: ["SUCCESS", "SUCCESS", "INVALID_DATA", "INVALID_DATA"]
+    ) {
+      func nested(_ depth: Int) -> String {
+        #"{"x":"# + String(repeating: "[", count: depth) + String(repeating: "]", count: depth) + "}"
+      }
+      var app = TestApp.active(Self.preset)
+      let texts = [#"{"windowID":0} and more"#, nested(900), nested(2000), #"{"x":1e400}"#]
+      for (index, text) in texts.enumerated() {
+        let header = RPCHeader(
+          type: .request, functionID: FunctionID.listFiles.rawValue, correlationID: Int32(index),
+          jsonSize: UInt32(text.utf8.count))
+        app.send(data: header.bytes + Array(text.utf8), .rpc)
+      }
+      return app.rpcs.map { $0.parameters["resultCode"]?.string ?? "" }
+    },
+    Agreement(
+      conversation: "SystemRequest unasked: HTTP, PROPRIETARY, another type; PROPRIETARY when asked",
+      core: ["REJECTED", "REJECTED", "SUCCESS", "SUCCESS"]
+    ) {
+      var app = TestApp.active(Self.preset)
+      func send(_ type: String, _ id: Int32) -> String {
+        app.send(
+          RPCMessage(
+            type: .request, function: .systemRequest, correlationID: id, parameters: ["requestType": .string(type)],
+            bulk: [1, 2, 3]))
+        return app.result(id)?.resultCode ?? "no answer"
+      }
+      let unasked = [send("HTTP", 1), send("PROPRIETARY", 2), send("FOTA", 3)]
+      app.run { $0.requestPolicyUpdate(from: "http://127.0.0.1", now: $1) }
+      return unasked + [send("PROPRIETARY", 4)]
+    },
+    Agreement(
+      conversation: "soft buttons with an unknown action, also without a text",
+      core: ["DISALLOWED", "DISALLOWED", "INVALID_DATA"]
+    ) {
+      Self.show([
+        #""type":"TEXT","text":"Go","systemAction":"EXPLODE""#, #""type":"TEXT","systemAction":"EXPLODE""#,
+        #""type":"TEXT","text":"Go","systemAction":5"#,
+      ])
+    },
+    Agreement(conversation: "CloseApplication", core: ["OnHMIStatus NONE", "CloseApplication SUCCESS"]) {
+      var app = TestApp.active(Self.preset)
+      app.request(.closeApplication)
+      return Self.conversation(app)
+    },
   ]
 
   @Test(arguments: agreements) func likeCore(_ agreement: Agreement) {
     #expect(agreement.answer() == agreement.core)
+  }
+}
+
+extension TestApp {
+  /// Sends a message of 14 bytes in a first frame and two others.
+  fileprivate mutating func send(inTwoFrames rpc: RPCMessage, announcing size: UInt8) {
+    let payload = rpc.payload
+    let parts = [[0, 0, 0, size, 0, 0, 0, 2], Array(payload.prefix(7)), Array(payload.dropFirst(7))]
+    for (index, part) in parts.enumerated() {
+      let header = FrameHeader(
+        version: 5, frameType: index == 0 ? .first : .consecutive, service: .rpc, frameInfo: index == 1 ? 1 : 0,
+        sessionID: 1, dataSize: UInt32(part.count), messageID: UInt32(rpc.correlationID) + 1000)
+      send(Frame(header: header, payload: part))
+    }
   }
 }
 

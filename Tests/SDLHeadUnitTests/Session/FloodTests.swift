@@ -9,10 +9,17 @@ import Testing
   @Test(arguments: [ServiceType.video, .audio]) func startsOfMedia(service: ServiceType) {
     var app = TestApp.active()
     app.wait(.seconds(1))
-    for _ in 0..<3000 where !app.isClosed { app.send(.startService, service) }
-    #expect(app.isClosed)
-    #expect(app.events.last == .appUnregistered(reason: .headUnit(.tooManyRequests)))
+    for _ in 0..<3000 { app.send(.startService, service) }
+    #expect(!app.isClosed && !app.isStarted)
+    #expect(app.events.contains(.appUnregistered(reason: .headUnit(.tooManyRequests))))
     #expect(app.headers.count < 1010 && app.events.count < 3100)
+  }
+
+  /// A peer that floods without a session of its own, and asks for one, is not kept.
+  @Test(arguments: [(UInt8(0), true), (7, false)]) func strangers(sessionID: UInt8, isClosed: Bool) {
+    var app = TestApp()
+    for _ in 0..<1500 { app.send(.endService, .hybrid, sessionID: sessionID) }
+    #expect(app.isClosed == isClosed && app.headers.count == 1000 && app.events.count < 200)
   }
 
   @Test func violations() {
@@ -42,7 +49,7 @@ import Testing
     var app = TestApp.active()
     app.wait(.seconds(1))
     for _ in 0..<1001 { app.send(.heartbeatACK, .control) }
-    #expect(app.isClosed)
+    #expect(!app.isStarted)
     app.run { $0.transportConnected(now: $1) }
     app.forget()
     app.startSession()

@@ -47,6 +47,7 @@ struct TestApp {
 
   var appSummary: AppSummary? { session.summary }
   var savedApp: SavedApp? { session.savedApp }
+  var isStarted: Bool { session.isStarted }
 
   /// - Parameter videoStartTime: the configuration's own is replaced, so that most tests need not wait.
   init(
