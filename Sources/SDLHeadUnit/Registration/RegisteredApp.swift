@@ -205,7 +205,7 @@ struct RegisteredApp: Sendable {
   /// Refuses a request that the policies do not allow at the present level.
   func refuseByPolicy(_ request: RPCMessage, _ context: inout SessionContext) {
     let function = request.function
-    let levels = context.configuration.policy.levels[function.description] ?? []
+    let levels = context.configuration.policy.permissions[function.description]?.levels ?? []
     let allowed = levels.map(\.rawValue).joined(separator: ", ")
     let info =
       levels.isEmpty
