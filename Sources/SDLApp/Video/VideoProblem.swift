@@ -41,15 +41,13 @@ extension VideoProblem: CustomStringConvertible {
       let sends = (allowed ?? VideoTransport.allCases).map(\.rawValue).joined(separator: ", ")
       return "There is no common format: the head unit takes \(takes), and the sink sends H264 over \(sends)"
         + (allowed == nil ? "." : " as set by video-formats.")
-    case .tooLarge(let sizes, let largest, let hasOthers):
-      let names = sizes.reduce(into: [String]()) { names, size in
-        if !names.contains("\(size)") { names.append("\(size)") }
-      }
-      let bound = "more pixels than max-width × max-height, \(largest)"
-      return hasOthers
-        ? "The head unit's display of \(names.joined(separator: ", ")) is left out, because that has \(bound)."
-        : "The head unit takes only pictures of \(names.joined(separator: ", ")), which have \(bound): raise these "
-          + "properties if this machine has the memory and computing time for such pictures."
+    case .tooLarge(let sizes, let largest, others: true):
+      return "The head unit's display of \(Self.names(sizes)) is left out, because that has more pixels than "
+        + "max-width × max-height, \(largest)."
+    case .tooLarge(let sizes, let largest, others: false):
+      return "The head unit takes only pictures of \(Self.names(sizes)), which have more pixels than "
+        + "max-width × max-height, \(largest): raise these properties if this machine has the memory and computing "
+        + "time for such pictures."
     case .noSupportedDisplay(let reason): return reason
     case .resizeForbidden(let size, let offered):
       return "The head unit resizes the picture from \(size) to \(offered), which resize-policy=error forbids."
@@ -70,6 +68,11 @@ extension VideoProblem: CustomStringConvertible {
       let advice = isRaw ? Self.scaleAdvice : "encode the stream in such a size"
       return text + " The head unit offers \(untried) too, but the size of the input can't change: \(advice)."
     }
+  }
+
+  /// Each once.
+  private static func names(_ sizes: [VideoSize]) -> String {
+    sizes.reduce(into: [String]()) { if !$0.contains("\($1)") { $0.append("\($1)") } }.joined(separator: ", ")
   }
 
   fileprivate static let reopening = "when the driver opens the app again"
