@@ -169,6 +169,19 @@ import Testing
     #expect(rpcs == ["→ RegisterAppInterface request", "→ UnregisterAppInterface request"])
   }
 
+  /// Nor are the displays that it supports, while the start of encrypted RPCs is not answered.
+  @Test func displaysAreNotToldInClear() {
+    let driver = AppDriver.registeredWithTLS()
+    driver.answerCapability()
+    driver.setSupportedDisplays(VideoDisplay.displays(of: AppDriver.capability))
+    driver.notify(.onPermissionsChange, ["requireEncryption": .bool(true)])
+    driver.setVideoRequest(AppDriver.videoRequest)
+    driver.status(.full, .streamable)
+    let lines = driver.take()
+    #expect(lines.contains("→ StartService video 800×480 RAW H264 encrypted"), "\(lines)")
+    #expect(!lines.contains("→ OnAppCapabilityUpdated"), "\(lines)")
+  }
+
   /// The user wants none, whatever the head unit does.
   @Test func none() {
     let driver = AppDriver.registeredWithTLS(rpcs: .none)
