@@ -132,11 +132,12 @@ extension AppElement {
   private func adopt(_ app: AppClient, _ settings: AppSettings, first: String) throws(ElementError) {
     let name = String(freeing: gst_object_get_name(gstElement.cast())) ?? ""
     log(GST_LEVEL_INFO, "using the app of \(first)")
-    if settings.encryption != .none, app.settings.encryption == .none {
+    let differences = settings.encryptionDifferences(beside: app.settings)
+    guard differences.isEmpty else {
       endApp()
       throw .resource(
         GST_RESOURCE_ERROR_SETTINGS,
-        "\(name) requests encryption, but \(first) has already registered the app without it: give \(name) an app-id of its own, or take it to READY first."
+        "\(name) and \(first) are one app, which has one TLS connection, but differ in \(differences.joined(separator: ", ")): set the same on both, or give \(name) an app-id and app-name of its own."
       )
     }
     let ignored = settings.ignored(beside: app.settings)

@@ -107,7 +107,7 @@ final class AppReports: Sendable {
     case .videoCapability: state.members.notify(.headUnit)
     case .videoStarted, .audioStarted:
       enter(.streaming)
-      if settings.encryption != .none { state.members.notify(.encryptionState) }
+      if settings.usesTLS { state.members.notify(.encryptionState) }
     case .videoStopped(let reason), .audioStopped(let reason):
       let session = state.withLock { $0.status.session }
       let isStreaming = session.videoGrant != nil || session.audioGrant != nil

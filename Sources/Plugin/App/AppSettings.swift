@@ -35,6 +35,7 @@ struct AppSettings: Equatable, Sendable {
   var restartsOnForeground = false
   var encryption = MediaEncryption.none
   var encryptionPolicy = EncryptionPolicy.require
+  var rpcEncryption = RPCEncryption.prefer
   var secondaryTransport = SecondaryTransportPolicy.auto
   var policyUpdates = PolicyUpdates.none
   var tls = TLSSettings(role: .server)
@@ -44,6 +45,9 @@ struct AppSettings: Equatable, Sendable {
 
   /// Whether the app's sound is heard in the background.
   var isMedia: Bool { type == .media || (hasSound && type == .projection) }
+
+  /// Whether anything is encrypted.
+  var usesTLS: Bool { encryption != .none || rpcEncryption == .require }
 
   private static let defaultName = "GStreamer"
   private static let defaultID = "gst-smartdevicelink"
@@ -64,6 +68,23 @@ struct AppSettings: Equatable, Sendable {
       ("start-timeout", differs(\.startTimeout)), ("max-retry-interval", differs(\.maxRetryInterval)),
       ("legacy-start-delay", differs(\.legacyStartDelay)), ("restart-on-foreground", differs(\.restartsOnForeground)),
       ("secondary-transport", differs(\.secondaryTransport)), ("policy-updates", differs(\.policyUpdates)),
+    ]
+    return properties.filter(\.1).map(\.0)
+  }
+
+  /// The properties of encryption in which two elements of an app differ. The app has one TLS session, so that each
+  /// element has to name the same; a default counts.
+  func encryptionDifferences(beside registered: AppSettings) -> [String] {
+    guard usesTLS || registered.usesTLS else { return [] }
+    let properties = [
+      ("encryption", encryption != registered.encryption),
+      ("encryption-policy", encryptionPolicy != registered.encryptionPolicy),
+      ("rpc-encryption", rpcEncryption != registered.rpcEncryption),
+      ("certificate", tls.certificate != registered.tls.certificate),
+      ("private-key", tls.privateKey != registered.tls.privateKey),
+      ("private-key-passphrase", tls.passphrase != registered.tls.passphrase),
+      ("ca-certificates", tls.authorities != registered.tls.authorities),
+      ("tls-role", tls.role != registered.tls.role), ("tls-protocol", tls.variant != registered.tls.variant),
     ]
     return properties.filter(\.1).map(\.0)
   }
@@ -101,6 +122,7 @@ struct AppSettings: Equatable, Sendable {
     session.isMediaApplication = isMedia
     session.encryption = encryption
     session.encryptionPolicy = encryptionPolicy
+    session.rpcEncryption = rpcEncryption
     session.usesSecondaryTransport = secondaryTransport == .auto
     session.beginsHandshake = tls.role == .client
     session.heartbeatInterval = heartbeatInterval == 0 ? nil : .milliseconds(Int64(heartbeatInterval))
@@ -138,7 +160,7 @@ struct AppSettings: Equatable, Sendable {
     }
     let session = session(number: number)
     // OpenSSL is loaded only for this.
-    let tls = encryption == .none ? nil : try tls.context(appID: session.appID)
+    let tls = usesTLS ? try tls.context(appID: session.appID) : nil
     // Last, because it may take a descriptor over.
     let (endpoint, canReconnect) = try endpoint(headUnit, tls, clock, log: log)
     var configuration = AppConnection.Configuration(
@@ -159,11 +181,11 @@ struct AppSettings: Equatable, Sendable {
       var configuration = BluetoothTransport.Configuration.app(only: car)
       configuration.log = log
       return (.transport(BluetoothTransport(configuration)), true)
-    case .descriptor(let number): return (.descriptor(try descriptor(number)), false)
+    case .descriptor(let number, let isLocal): return (.descriptor(try descriptor(number, isLocal: isLocal)), false)
     }
   }
 
-  private func descriptor(_ number: Int32) throws(ElementError) -> ConnectedDescriptor {
+  private func descriptor(_ number: Int32, isLocal: Bool) throws(ElementError) -> ConnectedDescriptor {
     guard !descriptorUse.hasBegun else {
       throw .resource(
         GST_RESOURCE_ERROR_SETTINGS,
@@ -171,7 +193,7 @@ struct AppSettings: Equatable, Sendable {
       )
     }
     do {
-      let descriptor = try ConnectedDescriptor(adopting: number)
+      let descriptor = try ConnectedDescriptor(adopting: number, isLocal: isLocal)
       _ = descriptorUse.begin()
       return descriptor
     } catch {

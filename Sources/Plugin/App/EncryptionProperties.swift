@@ -15,6 +15,13 @@ extension Property where Owner: AppElement {
       .enumeration(
         "encryption-policy", \.app.encryptionPolicy, "Encryption policy",
         "What happens if the head unit does not encrypt as requested", .mutableReady),
+      .enumeration(
+        "rpc-encryption", \.app.rpcEncryption, "RPC encryption",
+        """
+        Whether touches and all other RPCs are encrypted once the app is registered, which needs certificate and \
+        private-key
+        """,
+        .mutableReady),
       .pem(
         "certificate", \.app.tls.certificate, "Certificate",
         """

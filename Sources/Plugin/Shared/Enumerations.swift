@@ -55,6 +55,18 @@ extension EncryptionPolicy: ObjectEnumeration {
   }
 }
 
+extension RPCEncryption: ObjectEnumeration {
+  public static let objectType = EnumerationType<RPCEncryption>("GstSdlVideoSinkRPCEncryption")
+
+  public var row: EnumerationRow {
+    switch self {
+    case .none: .init(0, "none", "In clear, even if the head unit's policy requires encryption")
+    case .prefer: .init(1, "prefer", "Encrypted if the head unit's policy requires it, and encryption is not none")
+    case .require: .init(2, "require", "Encrypted, or an error; what comes in clear is ignored")
+    }
+  }
+}
+
 extension HeadUnitSecurity: ObjectEnumeration {
   public static let objectType = EnumerationType<HeadUnitSecurity>("GstSdlHeadUnitSrcEncryption")
 

@@ -7,7 +7,7 @@ import SDLHeadUnit
 enum HeadUnitURI: Equatable {
   case tcp(host: String, port: UInt16)
   case builtIn(HeadUnitPreset)
-  case descriptor(Int32)
+  case descriptor(Int32, isLocal: Bool)
   /// Nil for any car.
   case bluetooth(BluetoothAddress?)
 
@@ -75,7 +75,16 @@ enum HeadUnitURI: Equatable {
     guard let number = Int32(path(of: uri)), number >= 0 else {
       throw Malformed(description: "'\(text)' names no descriptor; write sdl+fd:NUMBER, of a connected stream socket")
     }
-    return .descriptor(number)
+    let query = gst_uri_get_query_string(uri)
+    defer { g_free(query) }
+    switch query.map({ String(cString: $0) }) {
+    case nil, "local=false": return .descriptor(number, isLocal: false)
+    case "local=true": return .descriptor(number, isLocal: true)
+    case let query?:
+      throw Malformed(
+        description: "'\(text)' has '?\(query)'; write sdl+fd:\(number), or sdl+fd:\(number)?local=true for a head "
+          + "unit that is a program on this machine")
+    }
   }
 
   private static func bluetooth(_ uri: OpaquePointer, _ text: String) throws(Malformed) -> HeadUnitURI {

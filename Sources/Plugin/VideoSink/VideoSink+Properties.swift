@@ -48,6 +48,16 @@ extension VideoSink {
       also in the background; a new connection may also cause a resize
       """,
       .mutableReady),
+    .unsigned(
+      "max-width", \.maxWidth, 16...UInt32(VideoDisplay.maximumSide), "Maximum width",
+      """
+      With max-height the largest picture: a display of the head unit whose picture has more pixels than \
+      max-width × max-height, in any shape, is left out
+      """,
+      .mutableReady),
+    .unsigned(
+      "max-height", \.maxHeight, 16...UInt32(VideoDisplay.maximumSide), "Maximum height", "See max-width",
+      .mutableReady),
     .enumeration(
       "stream-state", default: StreamState.stopped, "Stream state", "State of the video stream",
       get: { $0.stream?.streamState ?? .stopped }),

@@ -9,6 +9,9 @@ struct VideoSinkSettings: AppElementSettings {
   var appState = AppState.foreground
   var suspendPolicy = SuspendPolicy.auto
   var resizePolicy = ResizePolicy.renegotiate
+  /// With ``maxHeight`` the largest picture, in pixels.
+  var maxWidth: UInt32 = 4096
+  var maxHeight: UInt32 = 2304
   /// Nil leaves it to the head unit.
   var videoFormats: VideoFormatList?
   /// Milliseconds; 0 is off.
@@ -40,6 +43,7 @@ struct VideoSinkSettings: AppElementSettings {
     var settings = VideoNegotiation.Settings()
     settings.suspendPolicy = suspendPolicy
     settings.resizePolicy = resizePolicy
+    settings.largestPicture = VideoSize(Int(maxWidth), Int(maxHeight))
     settings.transports = videoFormats?.transports
     settings.encoder = EncoderPreferences(
       bitrate: Int(bitrate), frameRate: maxFrameRate, automaticBitrate: bitratePolicy)
