@@ -60,6 +60,40 @@ import Testing
     #expect(headUnit.record.registrations.count == 1 && headUnit.record.violations == [])
   }
 
+  /// Each in turn: whatever registers the app, the other one says the same, or what is to be done.
+  @Test(arguments: [true, false]) func onOneSinkOnly(isSound: Bool) throws {
+    let headUnit = try headUnit(.accept)
+    let clear = "app-id=\(TestCertificates.appID)"
+    let pipeline = try Pipeline(
+      """
+      videotestsrc is-live=true ! \(Picture.caps()) \
+      ! sdlvideosink name=sink uri=\(headUnit.uri) \(isSound ? clear : Self.app) \
+      audiotestsrc is-live=true samplesperbuffer=320 \
+      ! sdlaudiosink name=sound uri=\(headUnit.uri) \(isSound ? Self.app : clear)
+      """)
+    #expect(pipeline.setState(GST_STATE_PLAYING) == GST_STATE_CHANGE_FAILURE)
+    let error = try pipeline.waitForError()
+    #expect(error.isResource(GST_RESOURCE_ERROR_SETTINGS), "\(error)")
+    #expect(error.text.contains("differ in encryption, certificate, private-key: set the same on both"), "\(error)")
+  }
+
+  /// Both are refused in clear: nothing is said to go on.
+  @Test func bothRefusedInClear() throws {
+    let headUnit = try headUnit(.require)
+    let clear = "app-id=\(TestCertificates.appID) uri=\(headUnit.uri)"
+    let pipeline = try Pipeline(
+      """
+      videotestsrc is-live=true ! \(Picture.caps()) ! sdlvideosink name=sink \(clear) \
+      audiotestsrc is-live=true samplesperbuffer=320 ! sdlaudiosink name=sound \(clear)
+      """)
+    try pipeline.play()
+    var warnings: [String] = []
+    while !["start video", "start audio"].allSatisfy({ name in warnings.contains { $0.contains(name) } }) {
+      warnings.append(try pipeline.waitForWarning().text)
+    }
+    #expect(!warnings.contains { $0.contains("Video continues") }, "\(warnings)")
+  }
+
   /// An answer in clear is an error that names the cause, or a warning and sound in clear.
   @Test func answerInClear() throws {
     let headUnit = try headUnit(.refuse)

@@ -1,5 +1,6 @@
 import GStreamerKit
 import Glibc
+import SDLHeadUnit
 import TestSupport
 import Testing
 
@@ -8,9 +9,9 @@ import Testing
 
 /// `sdl+fd:NUMBER`: connections that the application has made.
 @Suite struct DescriptorTests {
-  private func sink(_ descriptor: Int32) throws -> Pipeline {
+  private func sink(_ descriptor: Int32, _ more: String = "") throws -> Pipeline {
     try Pipeline(
-      "videotestsrc is-live=true ! \(Picture.caps()) ! sdlvideosink name=sink uri=sdl+fd:\(descriptor)")
+      "videotestsrc is-live=true ! \(Picture.caps()) ! sdlvideosink name=sink uri=sdl+fd:\(descriptor)\(more)")
   }
 
   /// A stream socket that is connected to a head unit, as from any program that knows the way to it.
@@ -46,6 +47,35 @@ import Testing
     // Taken over, so that it is closed with the connection.
     #expect(fcntl(descriptor, F_GETFD) < 0)
     #expect(try pipeline.sink.statistics.areFramesConserved)
+  }
+
+  /// Its other end may be anywhere, so that it gets nothing of this machine, unless the user says that it is there.
+  @Test func policiesOfThisMachine() throws {
+    let server = try RawPeer { connection in
+      _ = connection.receive()
+      connection.send(Array("HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\npolicy".utf8))
+    }
+    let headUnit = try TestHeadUnit()
+    let remote = try sink(connected(to: headUnit.uri), " policy-updates=fetch")
+    try remote.play()
+    try headUnit.waitForFrames(2)
+    for (url, reason) in [
+      ("http://127.0.0.1:\(server.port)/", "it is no https URL"),
+      ("https://localhost:\(server.port)/", "in a network around it"),
+    ] {
+      headUnit.server.perform(try #require(try HeadUnitCommand.parse("policy-update \(url)")))
+      try remote.wait(for: reason) { $0.warning?.text.contains(reason) == true ? true : nil }
+    }
+    remote.stop()
+    let local = try sink(connected(to: headUnit.uri), "?local=true policy-updates=fetch")
+    let count = headUnit.record.video.count
+    try local.play()
+    try headUnit.waitForFrames(count + 2)
+    headUnit.server.perform(
+      try #require(try HeadUnitCommand.parse("policy-update http://127.0.0.1:\(server.port)/policy")))
+    try headUnit.wait(for: "policy") { record in
+      record.events.contains(.systemRequestAnswered("PROPRIETARY", byteCount: 6)) ? true : nil
+    }
   }
 
   /// It can't be made again, so that its loss is an error, also with auto-reconnect.

@@ -52,6 +52,26 @@ import Testing
     #expect(warning.contains("requires encrypted RPCs") && warning.contains("property encryption"), "\(warning)")
   }
 
+  /// The app starts it by itself, and a head unit that can't is an error, also if the media are in clear.
+  @Test func requiredRPCs() throws {
+    let protecting = try HeadUnitPipeline("\(Self.headUnit) rpc-encryption=true")
+    let pipeline = try sink(protecting.uri, "\(Self.app()) rpc-encryption=require")
+    try pipeline.play()
+    _ = try protecting.pull(3)
+    let state = try #require(try pipeline.sink.structure("encryption-state"))
+    #expect(state["rpc-encrypted"] == "true" && state["video-encrypted"] == "true", "\(state)")
+    pipeline.stop()
+    let clear = try HeadUnitPipeline(Self.screen)
+    for encryption in ["none", "authenticate-and-encrypt"] {
+      let required = try sink(clear.uri, "\(Self.app()) encryption=\(encryption) rpc-encryption=require")
+      try required.play()
+      let error = try required.waitForError()
+      #expect(error.isResource(GST_RESOURCE_ERROR_NOT_AUTHORIZED), "\(error)")
+      #expect(error.text.contains("rpc-encryption=require demands"), "\(error)")
+      required.stop()
+    }
+  }
+
   /// Each end checks the other.
   @Test func bothCertificates() throws {
     let desk = TestCertificates.desk
@@ -99,6 +119,7 @@ import Testing
     let desk = TestCertificates.desk
     let cases: [(String, String)] = [
       (Self.asking, "needs the app's certificate"),
+      ("app-id=\(TestCertificates.appID) rpc-encryption=require", "needs the app's certificate"),
       ("\(Self.asking) certificate=/missing.pem", "can't be opened"),
       ("\(Self.asking) certificate=\(desk.folder)", "is a directory"),
       ("\(Self.asking) certificate=\(desk.app) private-key=\(desk.headUnitKey)", "does not belong to"),

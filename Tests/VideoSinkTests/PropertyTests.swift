@@ -52,6 +52,8 @@ import X264Encoder
     ("option-string", "", "ref=1", "ref=1"),
     ("encryption", "none", "authenticate-and-encrypt", "authenticate-and-encrypt"),
     ("encryption-policy", "require", "prefer", "prefer"),
+    ("rpc-encryption", "prefer", "require", "require"),
+    ("max-width", "4096", "8192", "8192"), ("max-height", "2304", "1080", "1080"),
     ("certificate", nil, "/tmp/app.pem", "/tmp/app.pem"),
     ("private-key", nil, "-----BEGIN PRIVATE KEY-----", "(PEM text)"),
     ("ca-certificates", nil, "/tmp/authority.pem", "/tmp/authority.pem"),

@@ -55,6 +55,23 @@ import Testing
     #expect(headUnit.record.appCapabilities.count == 1)
   }
 
+  @Test("Pictures that are too large: one of two displays, and the only one") func largePictures() throws {
+    let other = ChoiceTests.entry(320, 240, inches: 8)
+    let headUnit = try TestHeadUnit(ChoiceTests.headUnit(8192, 4320, inches: 8, additional: [other]))
+    let pipeline = try Pipeline("videotestsrc is-live=true ! sdlvideosink name=sink uri=\(headUnit.uri)")
+    try pipeline.play()
+    let warning = try pipeline.waitForWarning()
+    #expect(warning.text.contains("8192×4320 is left out"), "\(warning)")
+    try waitForStart(pipeline, width: 320)
+    pipeline.stop()
+    let small = try TestHeadUnit(.small(640, 360))
+    let refused = try Pipeline(
+      "videotestsrc is-live=true ! sdlvideosink name=sink uri=\(small.uri) max-width=320 max-height=240")
+    try refused.play()
+    let error = try refused.waitForError()
+    #expect(error.isStream(GST_STREAM_ERROR_FORMAT) && error.text.contains("max-width × max-height"), "\(error)")
+  }
+
   @Test("The same warning is not repeated, another one is") func warningsOfUpdates() throws {
     let headUnit = try TestHeadUnit(.small(800, 380))
     let pipeline = try ChoiceTests.pipeline(headUnit, Self.ratio)
