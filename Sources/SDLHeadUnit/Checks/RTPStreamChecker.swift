@@ -12,20 +12,18 @@ struct RTPStreamChecker: Sendable {
   /// The most access units of a message: ten seconds. Apps send one in a message, but a message has room for a million
   /// tiny ones.
   static let maximumAccessUnitsPerMessage = 300
-  /// How many bytes are depacketised at once, so that a large message is not copied as a whole.
-  private static let pieceSize = 64 << 10
 
-  /// Returns the access units, in Annex B form, that the next message completes; and its faults.
-  mutating func accessUnits(in message: [UInt8]) -> ([[UInt8]], [VideoStreamViolation]) {
+  /// The next message begins.
+  mutating func beginMessage() {
+    timestamps.removeAll(keepingCapacity: true)
+  }
+
+  /// Returns the access units, in Annex B form, that the next bytes of the message complete; and their faults.
+  mutating func accessUnits(in bytes: UnsafeRawBufferPointer) -> ([[UInt8]], [VideoStreamViolation]) {
     var accessUnits: [[UInt8]] = []
     var violations: [VideoStreamViolation] = []
-    timestamps.removeAll(keepingCapacity: true)
-    message.withUnsafeBytes { bytes in
-      for start in stride(from: 0, to: bytes.count, by: Self.pieceSize) {
-        depacketizer.append(UnsafeRawBufferPointer(rebasing: bytes[start..<min(start + Self.pieceSize, bytes.count)]))
-        while let item = depacketizer.next() { take(item, &accessUnits, &violations) }
-      }
-    }
+    depacketizer.append(bytes)
+    while let item = depacketizer.next() { take(item, &accessUnits, &violations) }
     return (accessUnits, violations)
   }
 
@@ -33,7 +31,7 @@ struct RTPStreamChecker: Sendable {
     _ item: RTPDepacketizer.Item, _ accessUnits: inout [[UInt8]], _ violations: inout [VideoStreamViolation]
   ) {
     switch item {
-    case .accessUnit(let unit) where accessUnits.count < Self.maximumAccessUnitsPerMessage:
+    case .accessUnit(let unit) where timestamps.count < Self.maximumAccessUnitsPerMessage:
       accessUnits.append(unit.bytes)
       timestamps.append(unit.timestamp)
     case .accessUnit:

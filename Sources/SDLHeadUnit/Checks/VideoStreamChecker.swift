@@ -46,6 +46,29 @@ struct VideoStreamChecker: MediaChecker {
     var isEarlyPictureReported = false
   }
 
+  /// A message that is being checked.
+  private struct Work: Sendable {
+    let message: [UInt8]
+    let time: Duration
+    /// How many bytes of an RTP message have been depacketised.
+    var depacketizedCount = 0
+    /// The byte streams in it; whether and how far they have been checked.
+    var video: [[UInt8]] = []
+    var checkedCount = 0
+    var checkedByteCount = 0
+    var pictures = 0
+    var parameterSets = 0
+    var findings = Findings()
+  }
+
+  /// How many bytes are checked at once, which takes a few milliseconds at most.
+  static let sliceSize = 64 << 10
+  /// More sequence parameter sets of a message are not looked at: they have 32 different ids.
+  private static let maximumParameterSets = 32
+  /// Profile, constraints, level, and seven numbers of a bit each at least.
+  private static let smallestParameterSet = 5
+
+  private var work: Work?
   private(set) var statistics = VideoStreamStatistics()
   private var format = VideoStreamingFormat.rawH264
   /// The negotiated size of the pictures.
@@ -64,6 +87,7 @@ struct VideoStreamChecker: MediaChecker {
   mutating func begin(format: VideoStreamingFormat, size: ImageResolution, limits: VideoStreamLimits) {
     self.format = format
     self.size = size
+    work = nil
     progress = Progress()
     isStrayByteReported = false
     reportedSize = nil
@@ -89,56 +113,88 @@ struct VideoStreamChecker: MediaChecker {
 
   func stop(_ reason: HeadUnitSession.StreamStopReason) -> HeadUnitSession.Event { .videoStopped(reason: reason) }
 
-  /// Checks the next message.
-  /// - Returns: the video to show, which is the message itself or the access units that RTP packets complete with it;
-  ///   and the first violations, of which ``statistics`` counts all.
-  mutating func accept(_ message: [UInt8], now: Duration) -> (video: [[UInt8]], violations: [VideoStreamViolation]) {
+  /// Takes the next message. The one before is forgotten unless ``checkSlice()`` has returned its result.
+  mutating func begin(_ message: [UInt8], now: Duration) {
     statistics.messages &+= 1
     statistics.bytes &+= UInt64(message.count)
-    var findings = Findings()
-    var video = [message]
+    var work = Work(message: message, time: now)
+    rtp.beginMessage()
     if format == .rtpH264 {
-      let (accessUnits, violations) = rtp.accessUnits(in: message)
-      video = accessUnits
-      for violation in violations { findings.append(violation) }
+      work.depacketizedCount = 0
+    } else {
+      work.video = [message]
+      work.depacketizedCount = message.count
+      if format != .rawH264 { work.checkedCount = 1 }
     }
-    var pictures = 0
-    if format == .rawH264 || format == .rtpH264 {
-      for bytes in video { pictures += checkByteStream(bytes, &findings) }
-    }
-    for violation in rates.accept(pictures: pictures, bits: message.count * 8, now: now) { findings.append(violation) }
-    statistics.violations &+= findings.count
-    return (video, findings.violations)
+    self.work = work
   }
 
-  /// Returns how many pictures begin in the bytes.
-  private mutating func checkByteStream(_ bytes: [UInt8], _ findings: inout Findings) -> Int {
-    var pictures = 0
+  /// Checks ``sliceSize`` bytes of the message, so that the owner has time for other apps between two slices.
+  /// - Returns: once all of it is checked, the video to show, which is the message itself or the access units that RTP
+  ///   packets complete with it; and the first violations, of which ``statistics`` counts all.
+  mutating func checkSlice() -> (video: [[UInt8]], violations: [VideoStreamViolation])? {
+    guard var work = work.take() else { return nil }
+    if work.checkedCount == work.video.count { depacketizeSlice(of: &work) } else { checkSlice(of: &work) }
+    guard work.checkedCount == work.video.count, work.depacketizedCount == work.message.count else {
+      self.work = work
+      return nil
+    }
+    for violation in rates.accept(pictures: work.pictures, bits: work.message.count * 8, now: work.time) {
+      work.findings.append(violation)
+    }
+    statistics.violations &+= work.findings.count
+    return (work.video, work.findings.violations)
+  }
+
+  private mutating func depacketizeSlice(of work: inout Work) {
+    let end = min(work.depacketizedCount + Self.sliceSize, work.message.count)
+    let (accessUnits, violations) = work.message.withUnsafeBytes { bytes in
+      rtp.accessUnits(in: UnsafeRawBufferPointer(rebasing: bytes[work.depacketizedCount..<end]))
+    }
+    work.depacketizedCount = end
+    work.video += accessUnits
+    for violation in violations { work.findings.append(violation) }
+  }
+
+  private mutating func checkSlice(of work: inout Work) {
+    var budget = Self.sliceSize
+    while budget > 0, work.checkedCount < work.video.count {
+      let bytes = work.video[work.checkedCount]
+      let end = min(work.checkedByteCount + budget, bytes.count)
+      budget -= max(end - work.checkedByteCount, 1)
+      checkByteStream(bytes, work.checkedByteCount..<end, &work)
+      work.checkedByteCount = end
+      guard end == bytes.count else { return }
+      work.checkedCount += 1
+      work.checkedByteCount = 0
+    }
+  }
+
+  private mutating func checkByteStream(_ bytes: [UInt8], _ range: Range<Int>, _ work: inout Work) {
     bytes.withUnsafeBytes { bytes in
-      var rest = bytes
+      var rest = UnsafeRawBufferPointer(rebasing: bytes[range])
       while scanner.next(in: &rest) {
-        if check(scanner.prefix, &findings) { pictures += 1 }
+        if check(scanner.prefix, &work) { work.pictures += 1 }
       }
     }
     if let stray = scanner.firstStrayByte, !isStrayByteReported {
       isStrayByteReported = true
-      findings.append(.notByteStream(firstByte: stray))
+      work.findings.append(.notByteStream(firstByte: stray))
     }
-    return pictures
   }
 
   /// Returns whether a picture begins with this unit.
-  private mutating func check(_ unit: NALUnitScanner.Prefix, _ findings: inout Findings) -> Bool {
+  private mutating func check(_ unit: NALUnitScanner.Prefix, _ work: inout Work) -> Bool {
     guard let header = unit.first else { return false }
     let type = NALUnitType(header: header)
     // A delimiter only announces a picture, and is the first unit of every picture that has one.
     if !progress.hasUnit, type != .accessUnitDelimiter {
       progress.hasUnit = true
-      if type != .sequenceParameterSet { findings.append(.firstNALUnit(type: type.rawValue)) }
+      if type != .sequenceParameterSet { work.findings.append(.firstNALUnit(type: type.rawValue)) }
     }
     switch type {
     case .sequenceParameterSet:
-      checkSize(unit, &findings)
+      checkSize(unit, &work)
       return false
     case .pictureParameterSet:
       progress.hasPictureParameterSet = true
@@ -146,7 +202,7 @@ struct VideoStreamChecker: MediaChecker {
     default:
       // The first slice of a picture starts with macroblock 0, which is coded as a single 1 bit.
       guard type.startsSlice, unit.count > 1, unit[1] & 0x80 != 0 else { return false }
-      checkPicture(isKeyFrame: type == .idrSlice, &findings)
+      checkPicture(isKeyFrame: type == .idrSlice, &work.findings)
       return true
     }
   }
@@ -166,14 +222,21 @@ struct VideoStreamChecker: MediaChecker {
   }
 
   /// A wrong size is reported once, not with every key frame.
-  private mutating func checkSize(_ unit: NALUnitScanner.Prefix, _ findings: inout Findings) {
+  private mutating func checkSize(_ unit: NALUnitScanner.Prefix, _ work: inout Work) {
+    // Reading them takes a hundred times as long as finding them.
+    guard unit.count >= Self.smallestParameterSet else {
+      work.findings.append(.unreadableSequenceParameterSet)
+      return
+    }
+    work.parameterSets += 1
+    guard work.parameterSets <= Self.maximumParameterSets else { return }
     guard let parameters = try? SequenceParameterSet(nalUnit: unit) else {
-      findings.append(.unreadableSequenceParameterSet)
+      work.findings.append(.unreadableSequenceParameterSet)
       return
     }
     let got = ImageResolution(parameters.width, parameters.height)
     guard got != reportedSize else { return }
     reportedSize = got == size ? nil : got
-    if got != size { findings.append(.pictureSize(expected: size, got: got)) }
+    if got != size { work.findings.append(.pictureSize(expected: size, got: got)) }
   }
 }

@@ -12,14 +12,19 @@ struct AudioService: Sendable {
     isEncrypted: Bool, on transport: TransportRole, isTransportAllowed: Bool, _ app: RegisteredApp?,
     _ security: inout SessionSecurity, _ context: inout SessionContext
   ) {
-    guard let app, !app.isBeingRegistered(at: context.now) else { return service.noteEarlyStart(&context) }
+    guard let app, !app.isBeingRegistered(at: context.now) else { return service.noteEarlyStart(on: transport, &context) }
     context.report(.audioStartRequested)
     service.isStartLost = false
+    if transport == .primary, isTransportAllowed, service.transport == .secondary {
+      if waitsForHandshake { withdrawStart(reason: service.preemptedReason, &context) }
+      security.cancel(.audio, &context)
+      service.giveWayToPrimary(&context)
+    }
     let isAccepted = service.accepts(
       on: transport, isTransportAllowed: isTransportAllowed, app, isStarting: waitsForHandshake,
       unless: security.reasonToRefuseMedia(isEncrypted: isEncrypted, context), &context)
     guard isAccepted else { return }
-    switch security.prepare(.audio, isEncrypted: isEncrypted, app, &context) {
+    switch security.prepare(.audio, on: transport, isEncrypted: isEncrypted, app, &context) {
     case .clear:
       if isEncrypted { context.report(.audioInClear) }
       answer(isEncrypted: false, &context)
@@ -31,10 +36,12 @@ struct AudioService: Sendable {
 
   /// The handshake for which the start has waited is over.
   /// - Parameter failure: why it has failed.
-  mutating func handshakeEnded(_ failure: String?, _ context: inout SessionContext) {
+  mutating func handshakeEnded(_ failure: HandshakeFailure?, _ context: inout SessionContext) {
     guard waitsForHandshake else { return }
     waitsForHandshake = false
-    if let failure, context.configuration.security == .require { return service.refuse(reason: failure, &context) }
+    if let failure, context.configuration.security == .require {
+      return service.refuse(reason: failure.text, costsLevel: failure.isOwnFault, &context)
+    }
     let isEncrypted = failure == nil && context.behaviour.handshake != .clear
     if !isEncrypted { context.report(.audioInClear) }
     answer(isEncrypted: isEncrypted, &context)
@@ -70,12 +77,15 @@ struct AudioService: Sendable {
 
   /// The status of the app, which may allow or forbid the sound.
   mutating func permit(_ app: RegisteredApp, _ context: inout SessionContext) {
-    if !app.allows(.audio), waitsForHandshake {
-      waitsForHandshake = false
-      // The level stays as the driver chose it.
-      service.refuse(reason: service.disallowedReason, costsLevel: false, &context)
-    }
+    // The level stays as the driver chose it.
+    if !app.allows(.audio), waitsForHandshake { withdrawStart(reason: service.disallowedReason, &context) }
     service.permit(app, &context)
+  }
+
+  /// Refuses a start that waits, without the loss of the HMI level.
+  private mutating func withdrawStart(reason: String, _ context: inout SessionContext) {
+    waitsForHandshake = false
+    service.refuse(reason: reason, costsLevel: false, &context)
   }
 
   /// Data of the service.

@@ -37,6 +37,7 @@ struct MediaService<Checker: MediaChecker>: Sendable {
   }
 
   var disallowedReason: String { "The service is disallowed with the current HMI level" }
+  var preemptedReason: String { "The service is started on the primary transport" }
 
   var checker = Checker()
   private var state = State.closed(endedAt: nil)
@@ -60,8 +61,9 @@ struct MediaService<Checker: MediaChecker>: Sendable {
   // MARK: The start
 
   /// A start without a registered app. SDL Core does not answer, but lists the service from now on.
-  mutating func noteEarlyStart(_ context: inout SessionContext) {
-    if isClosed { state = .listed(forbiddenSince: nil) }
+  mutating func noteEarlyStart(on transport: TransportRole, _ context: inout SessionContext) {
+    // On the secondary transport it need not be the app's, whose own start would be refused then.
+    if isClosed, transport == .primary { state = .listed(forbiddenSince: nil) }
     context.report(.startBeforeRegistration(type))
   }
 
@@ -88,6 +90,19 @@ struct MediaService<Checker: MediaChecker>: Sendable {
     self.transport = transport
     isMisplacedDataReported = false
     return true
+  }
+
+  /// The app starts the service on its primary transport while it runs, or is ending, on the secondary one, where the
+  /// sender need not be the app. SDL Core would refuse the start, and take the app's HMI level.
+  mutating func giveWayToPrimary(_ context: inout SessionContext) {
+    guard transport == .secondary else { return }
+    if isOpen {
+      context.report(.startWhileActive(type))
+      end(.endedByApp, &context)
+    }
+    if !isClosed { close(.endedByHeadUnit, &context) }
+    unacknowledgedEnds = 0
+    transport = .primary
   }
 
   /// The reasons for which SDL Core refuses a start without asking the HMI.
@@ -197,7 +212,7 @@ struct MediaService<Checker: MediaChecker>: Sendable {
   /// - Returns: whether to ignore the frame.
   mutating func isMisplaced(_ header: FrameHeader, on transport: TransportRole, _ context: inout SessionContext) -> Bool
   {
-    guard transport != self.transport, isOpen else { return false }
+    guard transport != self.transport, !isClosed else { return false }
     switch header.controlFrame {
     case .endService:
       context.report(.wrongTransport(type, expected: self.transport))
@@ -206,7 +221,7 @@ struct MediaService<Checker: MediaChecker>: Sendable {
       if !isMisplacedDataReported { context.report(.wrongTransport(type, expected: self.transport)) }
       isMisplacedDataReported = true
     // One that crossed the app's own end, or another sender's. It would end the service.
-    case .endServiceACK where unacknowledgedEnds == 0: break
+    case .endServiceACK where unacknowledgedEnds == 0 || !isOpen: break
     default: return false
     }
     return true

@@ -61,7 +61,7 @@ struct SessionMedia: Sendable {
   /// The handshake for which the start of `service` has waited is over.
   /// - Parameter failure: why it has failed.
   mutating func handshakeEnded(
-    of service: ServiceType, _ failure: String?, _ app: RegisteredApp?, _ capability: OfferedCapability,
+    of service: ServiceType, _ failure: HandshakeFailure?, _ app: RegisteredApp?, _ capability: OfferedCapability,
     _ context: inout SessionContext
   ) {
     guard service == .audio else { return video.handshakeEnded(failure, app, capability, &context) }
@@ -122,6 +122,13 @@ struct SessionMedia: Sendable {
   ) {
     if service == .audio { audio.service.end(reason, &context) }
     if service == .video { video.service.end(reason, &context) }
+  }
+
+  /// EndService of those that are encrypted.
+  mutating func endEncrypted(_ context: inout SessionContext) {
+    for service in [ServiceType.audio, .video] where context.encryption.protects(service) {
+      end(service, .endedByHeadUnit, &context)
+    }
   }
 
   /// EndService of both.

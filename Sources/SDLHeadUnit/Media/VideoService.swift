@@ -24,6 +24,8 @@ struct VideoService: Sendable {
   private var usedAnswerCount = 0
   /// When the service was acknowledged last.
   private var startTime = Duration.zero
+  /// Of the message that is being checked; nil without one.
+  private var permissionOfMessage: MediaPermission?
   /// Video messages, as ServiceDataACK counts them.
   private var acknowledgedMessageCount: UInt32 = 0
   /// Size of the display that the last stream fills, for touches; nil before the first stream.
@@ -41,7 +43,7 @@ struct VideoService: Sendable {
     _ capability: OfferedCapability, _ security: inout SessionSecurity, _ context: inout SessionContext
   ) {
     guard let app, !app.isBeingRegistered(at: context.now) else {
-      if !isSilent { service.noteEarlyStart(&context) }
+      if !isSilent { service.noteEarlyStart(on: transport, &context) }
       return
     }
     let request =
@@ -49,13 +51,18 @@ struct VideoService: Sendable {
     context.report(.videoStartRequested(request))
     service.isStartLost = isSilent
     if isSilent { return }
+    if transport == .primary, isTransportAllowed, service.transport == .secondary {
+      if start != nil { withdrawStart(reason: service.preemptedReason, &context) }
+      security.cancel(.video, &context)
+      service.giveWayToPrimary(&context)
+    }
     let isEncrypted = frame.header.isEncrypted
     let isAccepted = service.accepts(
       on: transport, isTransportAllowed: isTransportAllowed, app, isStarting: start != nil,
       unless: security.reasonToRefuseMedia(isEncrypted: isEncrypted, context), &context)
     guard isAccepted else { return }
     start = Start(request: request)
-    switch security.prepare(.video, isEncrypted: isEncrypted, app, &context) {
+    switch security.prepare(.video, on: transport, isEncrypted: isEncrypted, app, &context) {
     case .clear: startReady(isEncrypted: false, app, capability, &context)
     case .encrypted: startReady(isEncrypted: true, app, capability, &context)
     case .handshake: break
@@ -66,10 +73,14 @@ struct VideoService: Sendable {
   /// The handshake for which the start has waited is over.
   /// - Parameter failure: why it has failed.
   mutating func handshakeEnded(
-    _ failure: String?, _ app: RegisteredApp?, _ capability: OfferedCapability, _ context: inout SessionContext
+    _ failure: HandshakeFailure?, _ app: RegisteredApp?, _ capability: OfferedCapability,
+    _ context: inout SessionContext
   ) {
     guard waitsForHandshake, let app else { return }
-    if let failure, context.configuration.security == .require { return refuse(reason: failure, &context) }
+    if let failure, context.configuration.security == .require {
+      start = nil
+      return service.refuse(reason: failure.text, costsLevel: failure.isOwnFault, &context)
+    }
     startReady(isEncrypted: failure == nil && context.behaviour.handshake != .clear, app, capability, &context)
   }
 
@@ -147,6 +158,7 @@ struct VideoService: Sendable {
       return refuse(reason: "The acknowledgement can't be encrypted", &context)
     }
     service.begin()
+    permissionOfMessage = nil
     startTime = context.now
     let sizes = capability.sizes
     let size = sizes.effective(answer, start.request)
@@ -167,12 +179,15 @@ struct VideoService: Sendable {
 
   /// The status of the app, which may allow or forbid the stream.
   mutating func permit(_ app: RegisteredApp, _ context: inout SessionContext) {
-    if !app.allows(.video), start != nil {
-      cancelStart(&context)
-      // The level stays as the driver chose it.
-      service.refuse(reason: service.disallowedReason, costsLevel: false, &context)
-    }
+    // The level stays as the driver chose it.
+    if !app.allows(.video), start != nil { withdrawStart(reason: service.disallowedReason, &context) }
     service.permit(app, &context)
+  }
+
+  /// Refuses a start that waits, without the loss of the HMI level.
+  private mutating func withdrawStart(reason: String, _ context: inout SessionContext) {
+    cancelStart(&context)
+    service.refuse(reason: reason, costsLevel: false, &context)
   }
 
   /// Data of the service.
@@ -185,7 +200,20 @@ struct VideoService: Sendable {
     if let timeout = context.behaviour.videoDataTimeout {
       context.timers.arm(.videoData, at: context.now + timeout)
     }
-    let (video, violations) = service.checker.accept(message, now: context.now)
+    // An owner that gives more before has no other apps to serve.
+    while isBusy { continueCheck(&context) }
+    permissionOfMessage = permission
+    service.checker.begin(message, now: context.now)
+    continueCheck(&context)
+  }
+
+  /// Whether ``continueCheck(_:)`` has something to do, and no more video is to be given before.
+  var isBusy: Bool { permissionOfMessage != nil && service.isOpen }
+
+  /// Checks the next part of a long message; shows it after the last one.
+  mutating func continueCheck(_ context: inout SessionContext) {
+    guard let permission = permissionOfMessage, let (video, violations) = service.checker.checkSlice() else { return }
+    permissionOfMessage = nil
     for violation in violations { context.report(.stream(violation)) }
     guard service.shows(permission, &context) else { return }
     if isPlayerConnected(context) { show(video, &context) } else if !video.isEmpty { context.report(.videoMissed) }

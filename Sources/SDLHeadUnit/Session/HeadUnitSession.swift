@@ -3,13 +3,9 @@ import SDLWire
 
 /// The head unit's side of one SDL session, without any input or output of its own.
 ///
-/// Its inputs are decoded frames, the time, and the driver's actions; it returns frames to send, and reports. It
-/// refuses the same messages as SDL Core 8.2, and checks video and sound. It serves one app: a transport with several
-/// apps has several sessions, and its owner passes each frame to the session that it names. A session may have a second
-/// transport (``registerSecondaryTransport(_:now:)``).
-///
-/// It routes inputs to its parts, which have the state, and share the ``SessionContext``. Not copyable, because it is one
-/// machine; the server reads its deadline in each turn.
+/// Its inputs are decoded frames, the time, and the driver's actions; it returns frames to send, and reports. It serves
+/// one app: the owner of a transport passes each frame to the session that it names. It routes inputs to its parts,
+/// which have the state, and share the ``SessionContext``. Not copyable: the server reads its deadline in each turn.
 public struct HeadUnitSession: Sendable, ~Copyable {
   private var context: SessionContext
   private var gate = FrameGate()
@@ -47,6 +43,8 @@ public struct HeadUnitSession: Sendable, ~Copyable {
   public var isStarted: Bool { context.rpcService != nil }
   /// Whether video or sound may come.
   public var isStreaming: Bool { media.isOpen(.video) || media.isOpen(.audio) }
+  /// Where nothing is to be read before a video message is checked (``continueWork(now:)``); nil for no such transport.
+  public var busyTransport: TransportRole? { media.video.isBusy ? media.video.service.transport : nil }
   /// The memory that incomplete messages of the app take, in bytes.
   public var incompleteByteCount: Int { gate.incompleteByteCount }
   /// Nil while no app is registered.
@@ -58,8 +56,7 @@ public struct HeadUnitSession: Sendable, ~Copyable {
 
   // MARK: The transport
 
-  /// The transport is up. The session starts again, except for the statistics, the behaviour, the active events, and
-  /// the counts for the limits: otherwise an app could exceed them again and again.
+  /// The transport is up. The session starts again, except for statistics, behaviour, events, and counts for limits.
   public mutating func transportConnected(now: Duration) -> [Action] {
     input(now) { session in
       if session.context.link != .disconnected { session.loseTransport() }
@@ -78,15 +75,19 @@ public struct HeadUnitSession: Sendable, ~Copyable {
     _ item: FrameDecoder.Item, on transport: TransportRole = .primary, now: Duration
   ) -> [Action] {
     guard context.link == .connected, transport == .primary || secondary.isRegistered else { return [] }
-    context.now = now
-    switch item {
-    case .garbage(let reason, _): noteMalformed(.malformedBytes(reason), on: transport)
-    case .frame(let frame): receive(frame, on: transport)
+    return input(now) { session in
+      switch item {
+      case .garbage(let reason, _): session.noteMalformed(.malformedBytes(reason), on: transport)
+      case .frame(let frame): session.receive(frame, on: transport)
+      }
+      guard transport == .secondary, session.context.forgoEnds() else { return }
+      session.secondary.close(&session.media, &session.context)
     }
-    if transport == .secondary, context.forgoEnds() { secondary.close(&media, &context) }
-    settle()
-    context.limitViolations()
-    return context.takeActions()
+  }
+
+  /// Continues with a long message, whose check takes many calls, so that the owner has time for other apps.
+  public mutating func continueWork(now: Duration) -> [Action] {
+    input(now) { $0.media.video.continueCheck(&$0.context) }
   }
 
   /// Handles deadlines up to `now`.
@@ -99,9 +100,8 @@ public struct HeadUnitSession: Sendable, ~Copyable {
     return context.takeActions()
   }
 
-  /// Sets whether the app's bytes are read, as from the start. Otherwise they pile up, which is not its fault: deadlines
-  /// for the app are postponed by the time without reading, it is no pause of the video, and the rates of video and
-  /// sound are compared with the whole time in which they may have been sent.
+  /// Sets whether the app's bytes are read, as from the start. Otherwise they pile up, which is not its fault: its
+  /// deadlines are postponed, it is no pause of the video, and rates are those of the whole time.
   public mutating func setReading(_ isReading: Bool, now: Duration) -> [Action] {
     input(now) { if isReading { $0.resumeReading() } else { $0.gate.stopReading(&$0.context) } }
   }
@@ -112,10 +112,7 @@ public struct HeadUnitSession: Sendable, ~Copyable {
   /// Refuses a StartService(RPC) for a further session of the same transport, because there are as many as allowed.
   public mutating func refuseSession(_ frame: Frame, now: Duration) -> [Action] {
     guard context.link == .connected else { return [] }
-    context.now = now
-    if gate.answersOtherSession(&context) { RPCService.refuse(frame, &context) }
-    context.limitViolations()
-    return context.takeActions()
+    return input(now) { if $0.gate.answersOtherSession(&$0.context) { RPCService.refuse(frame, &$0.context) } }
   }
 
   /// The address at which the owner accepts second connections of this session; nil for none. It is sent to the app if
@@ -124,19 +121,21 @@ public struct HeadUnitSession: Sendable, ~Copyable {
     input(now) { $0.secondary.setServedAddress(address, &$0.context) }
   }
 
-  /// RegisterSecondaryTransport with the id of this session has come on another connection. If it is accepted, the
-  /// connection's further frames are inputs of ``receive(_:on:now:)``.
-  public mutating func registerSecondaryTransport(_ frame: Frame, now: Duration) -> (SecondaryRegistration, [Action]) {
+  /// RegisterSecondaryTransport with this session's id has come on a connection, whose further frames are inputs of
+  /// ``receive(_:on:now:)`` if it is accepted.
+  /// - Parameter isPeerKnown: whether it comes from the app's address. Another is accepted once, and only soon after an
+  ///   offer, the loss of the former one, or the app's opening by the driver.
+  public mutating func registerSecondaryTransport(
+    _ frame: Frame, isPeerKnown: Bool = true, now: Duration
+  ) -> (SecondaryRegistration, [Action]) {
     guard context.link == .connected, isStarted else {
       return (.refused(Self.refusal(of: frame.header, .unknownSession)), [])
     }
     var registration = SecondaryRegistration.unanswered
     let actions = input(now) { session in
-      registration = session.secondary.register(frame.header, &session.context)
-      guard registration == .accepted else { return }
-      session.heartbeat.noteTraffic(&session.context)
-      let closes = session.context.behaviour.secondaryRegistration == .acknowledgeAndClose
-      if closes { session.secondary.close(&session.media, &session.context) }
+      registration = session.secondary.register(
+        frame.header, isPeerKnown: isPeerKnown, &session.media, &session.context)
+      if registration == .accepted { session.heartbeat.noteTraffic(&session.context) }
     }
     return (registration, actions)
   }
@@ -148,8 +147,7 @@ public struct HeadUnitSession: Sendable, ~Copyable {
 
   // MARK: The driver and the vehicle
 
-  /// The driver, or another app, changes how prominent the app is. Ignored unless an app is registered, like all inputs
-  /// of the driver.
+  /// The driver, or another app, changes the level. Ignored unless an app is registered, like all inputs of the driver.
   public mutating func setHMIStatus(_ status: HMIStatus, now: Duration) -> [Action] {
     input(now) { $0.registration.app?.apply(status, &$0.context) }
   }
@@ -157,8 +155,8 @@ public struct HeadUnitSession: Sendable, ~Copyable {
   /// The driver opens the app: FULL, as restricted by the active events.
   public mutating func activateApp(now: Duration) -> [Action] { input(now) { $0.registration.app?.open(&$0.context) } }
 
-  /// Another sound source of the car starts or stops: the app is audible, attenuated, or not audible. Ignored at NONE,
-  /// where no app is audible. An active event may restrict it further; the next change of the level ends it.
+  /// Another sound source of the car starts or stops. Ignored at NONE, where no app is audible. An active event may
+  /// restrict it further; the next change of the level ends it.
   public mutating func setAudioStreaming(_ state: AudioStreamingState, now: Duration) -> [Action] {
     input(now) { $0.registration.app?.setAudioStreaming(state, &$0.context) }
   }
@@ -168,14 +166,12 @@ public struct HeadUnitSession: Sendable, ~Copyable {
     input(now) { if $0.registration.app != nil { $0.context.notify(.onDriverDistraction, distraction.json) } }
   }
 
-  /// Asks the app to send the policy to a server, and to return the new one (OnSystemRequest, PROPRIETARY), as SDL Core
-  /// does.
+  /// Asks the app to send the policy to a server, and to return the new one (OnSystemRequest), as SDL Core does.
   public mutating func requestPolicyUpdate(from url: String, now: Duration) -> [Action] {
     input(now) { $0.registration.requestPolicyUpdate(from: url, &$0.context) }
   }
 
-  /// The driver uses a control of the app. An input that the app has not subscribed to or offered is reported, with the
-  /// reason.
+  /// The driver uses a control of the app. One that the app has not subscribed to or offered is reported.
   public mutating func take(_ input: DriverInput, now: Duration) -> [Action] {
     self.input(now) { $0.registration.app?.take(input, &$0.context) }
   }
@@ -185,8 +181,7 @@ public struct HeadUnitSession: Sendable, ~Copyable {
     input(now) { $0.registration.app?.touch(event, &$0.context) }
   }
 
-  /// The driver touches the pictures in a window that shows them. Ignored before the app's first video service, and
-  /// while the app gets no touches.
+  /// The driver touches the pictures in a window. Ignored before the app's first video service, and without touches.
   /// - Parameter picture: the size of the pictures, in pixels.
   public mutating func touch(_ touch: PictureTouch, picture: ImageResolution, now: Duration) -> [Action] {
     guard let display = media.video.displaySize else { return [] }
@@ -200,16 +195,14 @@ public struct HeadUnitSession: Sendable, ~Copyable {
     input(now) { $0.media.end(service, reason, &$0.context) }
   }
 
-  /// The video capability changes, for example because the driver splits the screen. Absent members are unchanged.
-  /// Sent only to an app that has subscribed, and to others once they subscribe; GetSystemCapability keeps returning
-  /// the old value, as SDL Core's does.
+  /// The video capability changes; absent members do not. Sent only to an app that has subscribed, and to others once
+  /// they subscribe; GetSystemCapability keeps returning the old value, as SDL Core's does.
   public mutating func updateCapability(_ update: VideoStreamingCapability, now: Duration) -> [Action] {
     input(now) { if $0.registration.app != nil { $0.registration.capability.update(update, &$0.context) } }
   }
 
-  /// The window of the app gets another size, and from now on no other is accepted. As with
-  /// ``updateCapability(_:now:)`` an app gets the update only when it has subscribed. It holds size and scale, so the
-  /// rest is unchanged.
+  /// The window of the app gets another size, and from now on no other is accepted. The app gets size and scale as with
+  /// ``updateCapability(_:now:)``.
   /// - Parameter scale: 1…10, or nil for the present one.
   public mutating func resize(to size: ImageResolution, scale: Double?, now: Duration) -> [Action] {
     input(now) {
@@ -229,9 +222,8 @@ public struct HeadUnitSession: Sendable, ~Copyable {
 
   // MARK: Other apps
 
-  /// Sets the states of the registered apps; its own does not matter. While another has the screen, this one is not
-  /// opened automatically after its registration. An app that reconnects before its former connection has ended is
-  /// therefore opened as soon as that ends.
+  /// Sets the states of the registered apps; its own does not matter. While another has the screen, also a former
+  /// connection of its own, this one is not opened automatically after its registration.
   /// - Parameter samePhone: those of the same phone in other sessions, whose ids and names are taken.
   public mutating func setApps(_ apps: [AppSummary], samePhone: [AppIdentity] = [], now: Duration) -> [Action] {
     input(now) { session in
@@ -266,15 +258,14 @@ public struct HeadUnitSession: Sendable, ~Copyable {
     }
   }
 
-  /// Applies a change for all apps, also those that register later. The app's status may change.
+  /// Applies a change for all apps, also those that register later.
   public mutating func apply(_ change: HeadUnitConditions.Change, now: Duration) -> [Action] {
     input(now) { session in
+      session.context.apply(change)
       switch change {
-      case .event(let event, let isActive):
-        session.context.screen.set(event, isActive: isActive)
-        session.registration.app?.sendChangedStatus(&session.context)
+      case .event: session.registration.app?.sendChangedStatus(&session.context)
       case .videoSilence(let isSilent): session.media.video.isSilent = isSilent
-      case .activationStatus(let status): session.context.screen.activationStatus = status
+      case .activationStatus: break
       case .vehicle(let reading): session.registration.tell(reading, &session.context)
       case .language(let language): session.registration.change(to: language, &session.context)
       }
@@ -292,6 +283,7 @@ public struct HeadUnitSession: Sendable, ~Copyable {
     context.now = now
     body(&self)
     settle()
+    context.limitViolations()
     return context.takeActions()
   }
 
@@ -301,6 +293,7 @@ public struct HeadUnitSession: Sendable, ~Copyable {
       if let app = registration.app { media.permit(app, &context) }
       if !media.video.waitsForHandshake { security.cancel(.video, &context) }
       if !media.audio.waitsForHandshake { security.cancel(.audio, &context) }
+      secondary.noteLevel(registration.app?.status.level, context)
       guard let consequence = context.takeConsequence() else { break }
       carryOut(consequence)
     } while true
@@ -324,6 +317,7 @@ public struct HeadUnitSession: Sendable, ~Copyable {
     case .capabilityAnnounced: media.video.setLimits(of: registration.capability, now: context.now)
     case .handshakeEnded(let service, let failure):
       media.handshakeEnded(of: service, failure, registration.app, registration.capability, &context)
+    case .encryptionLost: loseEncryption()
     }
   }
 
@@ -344,6 +338,14 @@ public struct HeadUnitSession: Sendable, ~Copyable {
 // MARK: Ends
 
 extension HeadUnitSession {
+  /// The app starts its services again, with another handshake; RPCs can't go on in clear.
+  private mutating func loseEncryption() {
+    media.endEncrypted(&context)
+    let isOver = context.encryption.isRPCEncrypted
+    security.reset(&context)
+    if isOver { endAndCloseSession(.headUnit(.protocolViolation)) }
+  }
+
   private mutating func loseTransport() {
     context.link = .disconnected
     resumeReading()
@@ -422,7 +424,7 @@ extension HeadUnitSession {
     heartbeat.noteTraffic(&context)
     rpcService.checkVersion(of: header, &context)
     if gate.isMisplaced(header, on: transport, &media, &context) { return }
-    guard let control = header.controlFrame else { return receiveData(frame) }
+    guard let control = header.controlFrame else { return receiveData(frame, on: transport) }
     receive(control, frame, on: transport)
   }
 
@@ -434,8 +436,8 @@ extension HeadUnitSession {
     context.close(.transport)
   }
 
-  private mutating func receiveData(_ frame: Frame) {
-    guard let frame = security.decrypted(frame, media, &context) else { return }
+  private mutating func receiveData(_ frame: Frame, on transport: TransportRole) {
+    guard let frame = security.decrypted(frame, on: transport, media, &context) else { return }
     let service = frame.header.service
     switch service {
     case .rpc, .hybrid: if let message = assemble(frame) { registration.receive(message, &security, &context) }

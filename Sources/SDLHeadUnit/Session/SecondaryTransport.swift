@@ -12,6 +12,14 @@ struct SecondaryTransport: Sendable {
   private var videoTransports = [TransportRole.primary]
   /// Whether RegisterSecondaryTransport was acknowledged, and the connection is still there.
   private(set) var isRegistered = false
+  /// Until when one from an unknown address may be registered; nil for not at all.
+  private var awaitedUntil: Duration?
+  /// Whether the app was at another level than NONE when that was looked at last.
+  private var isAppOpen = false
+
+  /// How long a connection is awaited that nothing but its session id ties to the app. The phone may have to join a
+  /// Wi-Fi network first.
+  static let awaitedTime = Duration.seconds(300)
 
   /// The address at which the owner accepts second connections; nil for none. It is sent to the app if that is offered.
   mutating func setServedAddress(_ address: TransportEventUpdate?, _ context: inout SessionContext) {
@@ -46,12 +54,12 @@ struct SecondaryTransport: Sendable {
   }
 
   /// The session's acknowledgement was sent.
-  func sessionStarted(_ context: inout SessionContext) {
+  mutating func sessionStarted(_ context: inout SessionContext) {
     if address(context) != nil { offerChanged(&context) }
   }
 
   /// The address is sent late if the behaviour says so, its end at once.
-  func offerChanged(_ context: inout SessionContext) {
+  mutating func offerChanged(_ context: inout SessionContext) {
     guard isOffered else { return }
     if address(context) != nil, let delay = context.behaviour.secondaryTransportDelay {
       context.timers.arm(.transportEventUpdate, at: context.now + delay)
@@ -62,9 +70,22 @@ struct SecondaryTransport: Sendable {
   }
 
   /// The address of the secondary transport; empty once it is withdrawn.
-  func sendAddress(_ context: inout SessionContext) {
+  mutating func sendAddress(_ context: inout SessionContext) {
     let update = address(context) ?? TransportEventUpdate(address: nil, port: nil)
     context.send(.transportEventUpdate, service: .control, payload: update.bytes)
+    if update.address != nil { awaitConnection(context) } else { awaitedUntil = nil }
+  }
+
+  /// The app may be about to connect.
+  private mutating func awaitConnection(_ context: SessionContext) {
+    awaitedUntil = context.now + Self.awaitedTime
+  }
+
+  /// SDL's iOS library connects once the app has left NONE for the first time.
+  mutating func noteLevel(_ level: HMILevel?, _ context: SessionContext) {
+    let wasOpen = isAppOpen
+    isAppOpen = level.map { $0 != .none } ?? false
+    if isAppOpen, !wasOpen, isOffered, !isRegistered { awaitConnection(context) }
   }
 
   /// Whether the lists of the acknowledgement allow the service there.
@@ -73,21 +94,27 @@ struct SecondaryTransport: Sendable {
   }
 
   /// RegisterSecondaryTransport with the id of this session, whose RPC service runs.
+  /// - Parameter isPeerKnown: whether the connection comes from the app's address.
   mutating func register(
-    _ header: FrameHeader, _ context: inout SessionContext
+    _ header: FrameHeader, isPeerKnown: Bool, _ media: inout SessionMedia, _ context: inout SessionContext
   ) -> HeadUnitSession.SecondaryRegistration {
-    if let reason = reasonToRefuse(context) {
+    if let reason = reasonToRefuse(isPeerKnown: isPeerKnown, context) {
       context.report(.secondaryTransportRefused(reason))
       return .refused(HeadUnitSession.refusal(of: header, reason, version: context.headerVersion))
     }
     guard context.behaviour.secondaryRegistration != .silence else { return .unanswered }
     isRegistered = true
+    awaitedUntil = nil
     context.send(.registerSecondaryTransportACK, service: .control, on: .secondary, messageID: 2)
     context.report(.secondaryTransportRegistered)
+    if context.behaviour.secondaryRegistration == .acknowledgeAndClose { close(&media, &context) }
     return .accepted
   }
 
-  private func reasonToRefuse(_ context: SessionContext) -> HeadUnitSession.SecondaryRefusal? {
+  private func reasonToRefuse(
+    isPeerKnown: Bool, _ context: SessionContext
+  ) -> HeadUnitSession.SecondaryRefusal? {
+    if !isPeerKnown, awaitedUntil.map({ context.now > $0 }) ?? true { return .notAwaited }
     if isRegistered { return .registeredAlready }
     guard isOffered, context.behaviour.secondaryTransport == .served else { return .notOffered }
     return context.behaviour.secondaryRegistration == .reject ? .scripted : nil
@@ -97,6 +124,8 @@ struct SecondaryTransport: Sendable {
   mutating func end(_ media: inout SessionMedia, _ context: inout SessionContext) {
     guard isRegistered else { return }
     isRegistered = false
+    // The app may connect again.
+    awaitConnection(context)
     media.secondaryLost(&context)
     context.report(.secondaryTransportLost)
   }
@@ -135,15 +164,30 @@ extension HeadUnitSession {
     case registeredAlready = "RegisterSecondaryTransport session ID has already been registered"
     case notOffered = "No secondary transport is offered"
     case scripted = "The secondary transport is refused"
+    /// Not from the address of the session's primary transport.
+    case otherAddress = "The connection does not come from the address of the app"
+    /// The primary transport has no address to compare with, and the connection comes long after an offer, or after
+    /// another one.
+    case notAwaited = "The connection comes too late after the offer, or is not the first one"
+    /// The address has named too many sessions that are not its own.
+    case tooManyAttempts = "There were too many wrong attempts from this address"
     /// Gets no answer.
     case notRegistered = "The connection did not begin with RegisterSecondaryTransport"
+
+    /// The text for the peer. A stranger does not learn whether a session exists.
+    var answer: String {
+      switch self {
+      case .otherAddress, .notAwaited, .tooManyAttempts: Self.unknownSession.rawValue
+      default: rawValue
+      }
+    }
   }
 
   /// The answer to a RegisterSecondaryTransport that belongs to no session; with protocol 5, as from SDL Core.
   public static func refusal(of header: FrameHeader, _ reason: SecondaryRefusal, version: UInt8 = 5) -> [UInt8] {
     Frame.control(
       .registerSecondaryTransportNAK, service: .control, version: version, sessionID: header.sessionID, messageID: 2,
-      payload: ServiceRejection(reason: reason.rawValue).bytes(version: version)
+      payload: ServiceRejection(reason: reason.answer).bytes(version: version)
     ).bytes
   }
 }

@@ -27,7 +27,9 @@ struct SessionContext: Sendable {
     /// Other rates of video may have been announced.
     case capabilityAnnounced
     /// The handshake for which the start of this service waits is over; nil if it was successful.
-    case handshakeEnded(ServiceType, failure: String?)
+    case handshakeEnded(ServiceType, failure: HandshakeFailure?)
+    /// A frame on the secondary transport has made the TLS channel useless.
+    case encryptionLost
   }
 
   /// SDL Core numbers notifications with −1.
@@ -72,6 +74,16 @@ struct SessionContext: Sendable {
 
   /// Whether there are so many violations that another is not reported.
   var areViolationsLeftOut: Bool { violations.isReached(at: now) }
+
+  /// Applies a change for all apps.
+  mutating func apply(_ change: HeadUnitConditions.Change) {
+    switch change {
+    case .event(let event, let isActive): screen.set(event, isActive: isActive)
+    case .activationStatus(let status): screen.activationStatus = status
+    case .vehicle(let reading): vehicle[reading.name] = reading.value
+    case .videoSilence: break
+    }
+  }
 
   // MARK: To the owner
 
@@ -326,6 +338,8 @@ enum CoreLimits {
   static let handshake = Duration.seconds(10)
   /// TLS handshakes of one session.
   static let handshakes = RateLimit(limit: 10, window: .seconds(10))
+  /// Those of them that a start on the secondary transport may begin.
+  static let secondaryHandshakes = RateLimit(limit: 3, window: .seconds(10))
   /// After this time SDL Core no longer expects EndServiceACK: data is a violation then. It keeps the service without
   /// limit.
   static let endServiceACK = stopStreaming

@@ -62,13 +62,27 @@ struct Encryption: Sendable {
   }
 }
 
+/// Why a TLS handshake has failed.
+struct HandshakeFailure: Equatable, Sendable {
+  var text: String
+  /// Whether it is this app's, and not that of others.
+  var isOwnFault: Bool
+}
+
 /// TLS, of which the head unit is the client in SDL Core's default (protocol specification, "Secure services"), and the
 /// encryption of the RPC service, as SDL Core demands it of apps whose policy says so (SDL-0207).
 struct SessionSecurity: Sendable {
   /// A service whose start has the E bit.
   private enum Start: Equatable, Sendable {
     case rpc
-    case media(ServiceType)
+    case media(ServiceType, on: TransportRole)
+
+    var transport: TransportRole {
+      switch self {
+      case .rpc: .primary
+      case .media(_, let transport): transport
+      }
+    }
   }
 
   /// How a start of video or sound continues.
@@ -85,10 +99,12 @@ struct SessionSecurity: Sendable {
   private let makeChannel: SecureChannelFactory?
   /// The starts that wait for the one handshake, in the order of the answers.
   private var pendingStarts: [Start] = []
-  /// Before that, clear frames of the app may have crossed the acknowledgement.
+  /// Before that, clear frames of the app may have crossed the acknowledgement, and are no violation.
   private var hasReceivedEncryptedRPC = false
   private var sequenceNumber: UInt32 = 0
   private var handshakes = CoreLimits.handshakes
+  /// Those that were begun by a start on the secondary transport, whose sender need not be the app.
+  private var secondaryHandshakes = CoreLimits.secondaryHandshakes
 
   init(makeChannel: SecureChannelFactory?) {
     self.makeChannel = makeChannel
@@ -104,11 +120,12 @@ struct SessionSecurity: Sendable {
 
   /// Begins a handshake if a start of video or sound needs one.
   mutating func prepare(
-    _ service: ServiceType, isEncrypted: Bool, _ app: RegisteredApp, _ context: inout SessionContext
+    _ service: ServiceType, on transport: TransportRole, isEncrypted: Bool, _ app: RegisteredApp,
+    _ context: inout SessionContext
   ) -> MediaProtection {
     guard isEncrypted, context.configuration.security != .refuse, makeChannel != nil else { return .clear }
     guard let channel = context.encryption.established else {
-      beginHandshake(for: .media(service), app, &context)
+      beginHandshake(for: .media(service, on: transport), app, &context)
       return .handshake
     }
     guard let summary = channel.summary, let fault = Self.identityFault(of: summary, app, context) else {
@@ -155,10 +172,10 @@ struct SessionSecurity: Sendable {
   }
 
   /// SDL Core ends the session of an app whose RPCs it could not protect.
-  private func refuseRPC(_ reason: String, _ context: inout SessionContext) {
+  private func refuseRPC(_ reason: String, endsSession: Bool = true, _ context: inout SessionContext) {
     guard context.rpcService != nil else { return }
     context.refuse(.startServiceNAK, service: .rpc, reason: reason)
-    guard !context.encryption.isRPCEncrypted else { return }
+    guard endsSession, !context.encryption.isRPCEncrypted else { return }
     context.demand(.unregister(.protocolViolation))
     context.demand(.endSession)
   }
@@ -167,10 +184,17 @@ struct SessionSecurity: Sendable {
 
   /// Begins the handshake of the session, or lets `start` wait for the present one.
   private mutating func beginHandshake(for start: Start, _ app: RegisteredApp?, _ context: inout SessionContext) {
+    // The app need not take part in a handshake that only the sender on the secondary transport has asked for.
+    if start.transport == .primary, pendingStarts.allSatisfy({ $0.transport == .secondary }) {
+      fail("the app begins another on its primary transport", &context)
+    }
     let isUnderWay = !pendingStarts.isEmpty
     pendingStarts.append(start)
     guard !isUnderWay, let makeChannel else { return }
-    guard !handshakes.exceeds(at: context.now) else { return fail("too many handshakes", &context) }
+    let isTooMany =
+      start.transport == .secondary && secondaryHandshakes.exceeds(at: context.now)
+      || handshakes.exceeds(at: context.now)
+    guard !isTooMany else { return fail("too many handshakes", &context) }
     context.timers.arm(.handshake, at: context.now + CoreLimits.handshake)
     switch context.behaviour.handshake {
     case .silence: break
@@ -182,7 +206,8 @@ struct SessionSecurity: Sendable {
         // The server of TLS waits for the first message.
         if context.configuration.beginsHandshake { take(channel.begin(), of: channel, app, &context) }
       } catch {
-        fail(error.text, &context)
+        // The handshakes of other apps may be the reason.
+        fail(error.text, isOwnFault: false, &context)
       }
     }
   }
@@ -231,7 +256,7 @@ struct SessionSecurity: Sendable {
     for start in takePendingStarts() {
       switch start {
       case .rpc: acknowledgeRPC(&context)
-      case .media(let service): context.demand(.handshakeEnded(service, failure: nil))
+      case .media(let service, _): context.demand(.handshakeEnded(service, failure: nil))
       }
     }
   }
@@ -271,7 +296,8 @@ struct SessionSecurity: Sendable {
     if context.behaviour.handshake != .silence { fail("the app does not answer", &context) }
   }
 
-  private mutating func fail(_ reason: String, _ context: inout SessionContext) {
+  /// - Parameter isOwnFault: whether the app may lose its level, or its session, for it.
+  private mutating func fail(_ reason: String, isOwnFault: Bool = true, _ context: inout SessionContext) {
     context.timers.cancel(.handshake)
     context.encryption.channel = nil
     let starts = takePendingStarts()
@@ -279,17 +305,18 @@ struct SessionSecurity: Sendable {
     for start in starts {
       let text = "The TLS handshake failed: \(reason)"
       switch start {
-      case .rpc: refuseRPC(text, &context)
-      case .media(let service): context.demand(.handshakeEnded(service, failure: text))
+      case .rpc: refuseRPC(text, endsSession: isOwnFault, &context)
+      case .media(let service, _):
+        context.demand(.handshakeEnded(service, failure: HandshakeFailure(text: text, isOwnFault: isOwnFault)))
       }
     }
   }
 
   /// Forgets a start of video or sound that waits for a handshake, and the handshake if nothing else does.
   mutating func cancel(_ service: ServiceType, _ context: inout SessionContext) {
-    guard pendingStarts.contains(.media(service)) else { return }
-    pendingStarts.removeAll { $0 == .media(service) }
-    guard pendingStarts.isEmpty else { return }
+    let count = pendingStarts.count
+    pendingStarts.removeAll { if case .media(service, _) = $0 { true } else { false } }
+    guard pendingStarts.count < count, pendingStarts.isEmpty else { return }
     context.timers.cancel(.handshake)
     context.encryption.channel = nil
   }
@@ -299,9 +326,9 @@ struct SessionSecurity: Sendable {
   mutating func reset(_ context: inout SessionContext) {
     context.timers.cancel(.handshake)
     context.encryption = Encryption()
-    let handshakes = handshakes
+    let counts = (handshakes, secondaryHandshakes)
     self = SessionSecurity(makeChannel: makeChannel)
-    self.handshakes = handshakes
+    (handshakes, secondaryHandshakes) = counts
   }
 
   private mutating func send(_ bytes: [UInt8], _ context: inout SessionContext) {
@@ -315,7 +342,9 @@ struct SessionSecurity: Sendable {
   // MARK: Frames
 
   /// The frame with its payload in clear; nil for one that is dropped. First frames are always in clear.
-  mutating func decrypted(_ frame: Frame, _ media: SessionMedia, _ context: inout SessionContext) -> Frame? {
+  mutating func decrypted(
+    _ frame: Frame, on transport: TransportRole, _ media: SessionMedia, _ context: inout SessionContext
+  ) -> Frame? {
     let service = frame.header.service
     let isMedia = service == .video || service == .audio
     let isProtected = context.encryption.protects(service)
@@ -341,6 +370,8 @@ struct SessionSecurity: Sendable {
       context.send(.error(.decryptionFailed, error.text))
       context.demand(.unregister(.protocolViolation))
       context.demand(.close)
+      // The app can do nothing about what another sender has broken, except begin anew.
+      if transport == .secondary { context.demand(.encryptionLost) }
       return nil
     }
   }
@@ -350,10 +381,10 @@ struct SessionSecurity: Sendable {
     guard context.encryption.isRPCEncrypted else {
       return rpc.type == .request && context.needsProtection(rpc.function)
     }
-    // RPCs that the app sent before it got the acknowledgement are no violation.
-    let mayBeClear = rpc.type == .request && Encryption.mayBeClear(rpc.function)
-    guard hasReceivedEncryptedRPC, !mayBeClear else { return false }
-    if context.encryption.noteClearFrame(.rpc) { context.report(.clearFrame(.rpc)) }
+    guard rpc.type != .request || !Encryption.mayBeClear(rpc.function) else { return false }
+    // What the app sent before it got the acknowledgement is no violation. It is refused all the same, as by SDL Core:
+    // whoever drops the app's encrypted messages could otherwise go on in its name.
+    if hasReceivedEncryptedRPC, context.encryption.noteClearFrame(.rpc) { context.report(.clearFrame(.rpc)) }
     return context.demandsRPCEncryption
   }
 }

@@ -50,11 +50,11 @@ import Testing
     app.change(.dropsToNoneAfterRefusal(false))
     app.startVideo(.standard, on: .secondary)
     app.forget()
-    // One that waits keeps its transport; another is refused on its own.
-    app.startVideo(.standard, on: .primary)
-    #expect(app.controls == ["video startServiceNAK"] && app.violations == [.startWhileActive(.video)])
+    // Another is refused on its own transport.
+    app.startVideo(.standard, on: .secondary)
+    #expect(app.secondaryControls == ["video startServiceNAK"] && app.violations == [.startWhileActive(.video)])
     app.wait(.seconds(1))
-    #expect(app.secondaryControls == ["video startServiceACK"])
+    #expect(app.secondaryControls == ["video startServiceNAK", "video startServiceACK"] && app.controls == [])
   }
 
   @Test(arguments: [ServiceType.audio, .video], TransportRole.allCases)

@@ -127,12 +127,14 @@ extension TestApp {
 
   /// RegisterSecondaryTransport on another connection.
   @discardableResult
-  mutating func registerSecondary(sessionID: UInt8 = 1) -> HeadUnitSession.SecondaryRegistration {
+  mutating func registerSecondary(
+    sessionID: UInt8 = 1, isPeerKnown: Bool = true
+  ) -> HeadUnitSession.SecondaryRegistration {
     let frame = Frame.control(
       .registerSecondaryTransport, service: .control, version: 5, sessionID: sessionID, messageID: 1)
     var registration = HeadUnitSession.SecondaryRegistration.unanswered
     run { session, now in
-      let (answer, actions) = session.registerSecondaryTransport(frame, now: now)
+      let (answer, actions) = session.registerSecondaryTransport(frame, isPeerKnown: isPeerKnown, now: now)
       registration = answer
       return actions
     }

@@ -94,8 +94,14 @@ struct TestApp {
     secondaryFrames = []
   }
 
+  /// Gives the session an input, and the time for what it has to do then.
   mutating func run(_ body: (inout HeadUnitSession, Duration) -> [HeadUnitSession.Action]) {
-    for action in body(&session, now) {
+    handle(body(&session, now))
+    while session.busyTransport != nil { handle(session.continueWork(now: now)) }
+  }
+
+  mutating func handle(_ actions: [HeadUnitSession.Action]) {
+    for action in actions {
       switch action {
       case .send(let bytes): read(bytes)
       case .report(let event): events.append(event)
