@@ -15,6 +15,9 @@ struct Options {
       --announce       announce the head unit on the local network (DNS-SD), by Avahi
       --secondary-transport PORT
                        offer apps a secondary transport at this port (0 takes any free port)
+      --secondary-from ORIGIN
+                       \(SecondaryOrigin.allCases.map(\.rawValue).joined(separator: ", ")): the addresses from which it may be used; same (default) is the address
+                       of the app's first connection, any is for phones that have several
       --preset NAME    one of \(HeadUnitPreset.allCases.map(\.rawValue).joined(separator: ", "))
       --screen WxH     size of the screen, and the only size that video may have
       --make NAME      make of the car (default SDL); apps adapt to some, such as Ford
@@ -106,7 +109,7 @@ struct Options {
       case "--encryption", "--certificate", "--private-key", "--ca-certificates", "--address", "--deadline", "--grant",
         "--make", "--model",
         "--microphone", "--pcm", "--port", "--preset", "--record", "--record-audio", "--screen", "--script",
-        "--secondary-transport":
+        "--secondary-from", "--secondary-transport":
         guard let value = rest.popFirst() else { throw Invalid(text: "\(option) needs a value") }
         switch option {
         case "--address": address = value == "*" ? nil : value
@@ -133,6 +136,8 @@ struct Options {
           } catch {
             throw Invalid(text: "\(error)")
           }
+        case "--secondary-from":
+          admission.secondaryOrigin = try Self.parse(option, value) { SecondaryOrigin(rawValue: $0) }
         case "--secondary-transport":
           admission.secondaryPort = try Self.parse(option, value) { UInt16($0) }
           servesSecondary = true

@@ -6,14 +6,10 @@ import TLSEngine
 
 /// The server's thread: accepts apps, moves bytes, and executes the sessions' actions.
 final class HeadUnitLoop {
-  /// Of all apps together.
-  static let handshakes = RateLimit(limit: 100, window: .seconds(10))
-
-  /// How long accepting pauses when descriptors have run out or too many peers have connected, and between attempts to
-  /// open a port that another socket has.
+  /// The pause when descriptors have run out, too many peers have connected, or another socket has the port.
   private static let acceptPause = Duration.milliseconds(100)
-  /// A connection without a registered app for so long may be closed in favour of another.
-  private static let minimumRegistrationTime = Duration.seconds(1)
+  /// Connections that are taken from a port at once.
+  private static let acceptsPerTurn = 16
   /// Secondary transports that are accepted beyond one for each app.
   private static let spareSecondaryCount = 2
   /// As many as one session takes.
@@ -38,7 +34,10 @@ final class HeadUnitLoop {
   /// For the app that registers next.
   private var answersInAdvance: [HeadUnitBehaviour.VideoStartAnswer] = []
   private var acceptPausedUntil: Duration?
-  /// Each connection is reported to the application, which costs more than connecting.
+  private var waiting = WaitingPeers()
+  private var admissionPausedUntil: Duration?
+  private var secondaryAdmission: SecondaryAdmission
+  /// Each is reported to the application, which costs more than connecting.
   private var accepted = RateLimit(limit: 100, window: .seconds(1))
   private var standstills = StandstillWatch()
   /// What to wait for until ``nextDeadline``.
@@ -50,6 +49,7 @@ final class HeadUnitLoop {
     self.server = server
     clock = server.clock
     configuration = server.configuration
+    secondaryAdmission = SecondaryAdmission(server.admission.secondaryOrigin)
     script = HeadUnitScriptRun(server.script, now: clock.now)
     // Otherwise the answer would have gone before the script can change it.
     if script.reacts(to: .startVideo) { configuration.behaviour.videoStartDelay = .zero }
@@ -117,7 +117,7 @@ final class HeadUnitLoop {
 extension HeadUnitLoop {
   /// The connection of the app has broken; the app may resume.
   func keep(_ saved: SavedApp, of app: ServedApp) {
-    let device = String(app.connection.device)
+    let device = String(app.connection.address.device)
     savedApps.removeAll { $0.device == device && $0.app.id == saved.id }
     savedApps = savedApps.suffix(Self.mostSavedApps - 1) + [(device, saved)]
   }
@@ -159,13 +159,16 @@ extension HeadUnitLoop {
     descriptors.removeAll(keepingCapacity: true)
     descriptors.append(pollfd(fd: server.wakeUp.descriptor, events: Int16(POLLIN), revents: 0))
     if let paused = acceptPausedUntil, paused <= now { acceptPausedUntil = nil }
+    if let paused = admissionPausedUntil, paused <= now { admissionPausedUntil = nil }
+    admitWaiting(now: now)
     descriptors.append(pollfd(fd: listenerDescriptor(now: now), events: Int16(POLLIN), revents: 0))
     descriptors.append(pollfd(fd: secondaryDescriptor(now: now), events: Int16(POLLIN), revents: 0))
-    var deadlines = [stalledUntil, acceptPausedUntil]
+    var deadlines = [stalledUntil, acceptPausedUntil, waiting.isEmpty ? nil : admissionPausedUntil]
     if stalledUntil == nil {
       for connection in connections { descriptors.append(connection.pollDescriptor) }
       let awaited = connections.compactMap(\.nextDeadline).min()
       let isStreaming = apps.contains { $0.session.isStreaming }
+      if connections.contains(where: \.holdsInput) { deadlines.append(now) }
       deadlines += [standstills.sleep(until: awaited, isStreaming: isStreaming, now: now), script.nextDeadline]
     }
     nextDeadline = deadlines.compactMap(\.self).min()
@@ -205,60 +208,61 @@ extension HeadUnitLoop {
   /// A transport has connected to an app, or reports its status.
   private func receive(_ event: TransportEvent, now: Duration) {
     guard case .connected(let connection) = event else { return server.report(.transport(event)) }
-    guard hasRoom(for: .primary) || makeRoom(for: .primary, now: now) else {
+    guard makeRoom(for: .primary, from: connection.peer, now: now) else {
       return server.report(.refused(peer: connection.peer))
     }
     if let socket = connection.takeSocket() { serve(socket, peer: connection.peer) }
   }
 
   private func accept(from port: ListeningPort, _ role: ServedConnection.Role, now: Duration) {
-    if accepted.exceeds(at: now) { acceptPausedUntil = now + Self.acceptPause }
-    guard let socket = port.accept() else {
-      // Otherwise the listener would stay readable and the thread would spin.
-      if [EMFILE, ENFILE, ENOBUFS, ENOMEM].contains(errno) { acceptPausedUntil = now + Self.acceptPause }
-      return
+    for _ in 0..<Self.acceptsPerTurn {
+      guard let socket = port.accept() else {
+        // Otherwise the listener would stay readable and the thread would spin.
+        if [EMFILE, ENFILE, ENOBUFS, ENOMEM].contains(errno) { acceptPausedUntil = now + Self.acceptPause }
+        return
+      }
+      waiting.append(WaitingPeers.Peer(socket, role))
+      admitWaiting(now: now)
     }
-    let peer = socket.peerAddress?.description ?? "the app"
-    guard hasRoom(for: role) || makeRoom(for: role, now: now) else {
-      return server.report(.refused(peer: peer))
+  }
+
+  /// Serves connections, as many as may be in a second.
+  private func admitWaiting(now: Duration) {
+    guard !waiting.isEmpty, stalledUntil == nil else { return }
+    if isRefusing { waiting = WaitingPeers() }
+    func count(_ address: String) -> Int { connections.count { $0.address.network == address } }
+    while admissionPausedUntil == nil, let next = waiting.takeNext(count) {
+      if accepted.exceeds(at: now) { admissionPausedUntil = now + Self.acceptPause }
+      guard makeRoom(for: next.role, from: next.address.network, now: now) else {
+        server.report(.refused(peer: next.name))
+        continue
+      }
+      serve(next.socket, peer: next.name, next.role)
     }
-    serve(socket, peer: peer, role)
   }
 
   /// Whether a connection that waits at a port is accepted now.
-  private var canAccept: Bool {
-    acceptPausedUntil == nil && stalledUntil == nil
-  }
+  private var canAccept: Bool { acceptPausedUntil == nil && stalledUntil == nil }
 
-  private func hasRoom(for role: ServedConnection.Role) -> Bool {
+  /// Whether a connection has a place, which another may have to give up for it.
+  private func makeRoom(for role: ServedConnection.Role, from address: String, now: Duration) -> Bool {
     let most = server.admission.maximumConnectionCount
     // Each session may have one, and a replacement may come before its end is noticed.
     let limit = role == .primary ? most : max(most, apps.count + Self.spareSecondaryCount)
-    return connections.count { $0.role == role } < limit
-  }
-
-  /// Closes the connection that has been there longest without an app, if there is one.
-  private func makeRoom(for role: ServedConnection.Role, now: Duration) -> Bool {
-    let idle = connections.first { connection in
-      connection.role == role && !connection.hasRegisteredApp
-        && now - connection.connectTime >= Self.minimumRegistrationTime
-    }
-    guard let idle else { return false }
-    idle.end(nil)
+    let others = connections.filter { $0.role == role }
+    guard others.count >= limit else { return true }
+    let places = ConnectionPlaces(most: limit)
+    guard let index = places.place(for: address, among: others.map(\.place), now: now) else { return false }
+    others[index].end(nil)
     removeEnded()
     return true
   }
 
-  /// Reads some, and then bounds the memory of incomplete messages.
+  /// Reads some, and bounds the memory of incomplete messages.
   private func read(_ connection: ServedConnection) {
     connection.read(into: readBuffer)
     while apps.reduce(0, { $0 + $1.session.incompleteByteCount }) > server.admission.maximumIncompleteByteCount {
-      let holding = apps.filter { $0.session.incompleteByteCount > 0 }
-      let strangers = holding.filter { $0.session.summary == nil }
-      let largest = (strangers.isEmpty ? holding : strangers).max {
-        $0.session.incompleteByteCount < $1.session.incompleteByteCount
-      }
-      guard let largest, !largest.connection.isOver else { return }
+      guard let largest = ServedApp.holdingMost(of: apps), !largest.connection.isOver else { return }
       largest.perform { $0.dropIncompleteMessage() }
     }
   }
@@ -272,9 +276,10 @@ extension HeadUnitLoop {
 
   private func makeSession(on connection: ServedConnection) -> ServedApp {
     repeat { lastID = lastID == .max ? 1 : lastID + 1 } while apps.contains { $0.id == lastID }
+    let sessionID = server.admission.sessionIDs.next(for: lastID, besides: Set(apps.map { $0.session.sessionID }))
     let app = ServedApp(
-      id: lastID, connectionID: connection.apps.first?.id ?? lastID, connection: connection,
-      configuration: configuration, server: server, loop: self)
+      id: lastID, sessionID: sessionID, connection: connection, configuration: configuration, server: server, loop: self
+    )
     connection.add(app)
     apps.append(app)
     return app
@@ -288,7 +293,7 @@ extension HeadUnitLoop {
     let address = servedTransport(for: app)
     app.perform { $0.setServedTransport(address, now: now) }
     app.connection.connect(app, now: now)
-    let saved = savedApps.filter { $0.device == app.connection.device }.map(\.app)
+    let saved = savedApps.filter { $0.device == app.connection.address.device }.map(\.app)
     app.prepare { $0.setSavedApps(saved) }
     for change in conditions.changes { app.perform { $0.apply(change, now: now) } }
   }
@@ -359,15 +364,23 @@ extension HeadUnitLoop {
 
   /// RegisterSecondaryTransport has come on a connection that belongs to no session.
   func register(_ connection: ServedConnection, with frame: Frame) -> HeadUnitSession.SecondaryRegistration {
+    let now = clock.now
     let id = frame.header.sessionID
-    guard let app = apps.first(where: { $0.id == id && $0.session.isStarted && !$0.connection.isOver }) else {
-      let reason = id == 0 ? HeadUnitSession.SecondaryRefusal.noSessionID : .unknownSession
+    let app = apps.first { $0.session.sessionID == id && $0.session.isStarted && !$0.connection.isOver }
+    let verdict = secondaryAdmission.verdict(
+      on: connection.address, naming: id, of: app?.connection.address, now: now)
+    if case .refused(let reason) = verdict {
       refuse(connection, reason)
       return .refused(HeadUnitSession.refusal(of: frame.header, reason))
     }
+    guard let app else { return .unanswered }
     // An app that replaces its connection closes the former one first, but that may not have been read yet.
     app.secondary?.readToEnd()
-    return app.register(connection, with: frame, now: clock.now)
+    let registration = app.register(connection, with: frame, isPeerKnown: verdict == .known, now: now)
+    if case .refused = registration, verdict == .unknown {
+      secondaryAdmission.noteWrong(connection.address, now: now)
+    }
+    return registration
   }
 }
 
@@ -435,12 +448,16 @@ extension HeadUnitLoop {
     case .app(let id): return connected.filter { $0.id == id }
     case .appOnScreen:
       let registered = connected.filter { $0.session.summary != nil }
-      return [registered.first { $0.id == screen.appOnScreen } ?? registered.first].compactMap(\.self)
+      return [registered.first { $0.session.sessionID == screen.appOnScreen } ?? registered.first].compactMap(\.self)
     case .appInFront(let input):
       let id = HeadUnitScreen.app(inFrontFor: input, among: connected.compactMap { $0.session.summary })
-      return recipients(id.map { .app($0) } ?? .appOnScreen)
+      return app(ofSession: id).map { [$0] } ?? recipients(.appOnScreen)
     case .everyApp: return connected
     }
+  }
+
+  private func app(ofSession id: UInt8?) -> ServedApp? {
+    apps.first { $0.session.sessionID == id && !$0.connection.isOver }
   }
 
   /// Carries out the due steps of the script, unless the head unit is stalled.
@@ -468,15 +485,14 @@ extension HeadUnitLoop {
     for app in connected {
       // Looked up again for each, because the one before may just have been opened.
       let summaries = connected.compactMap { $0.session.summary }
-      let samePhone = connected.filter { $0 !== app && $0.connection.device == app.connection.device }
+      let samePhone = connected.filter { $0 !== app && $0.connection.address.device == app.connection.address.device }
       let identities = samePhone.compactMap { $0.session.identity }
       app.perform { $0.setApps(summaries, samePhone: identities, now: now) }
     }
     for action in screen.settle(connected.compactMap({ $0.session.summary })) {
       switch action {
-      case .giveWay(let id, let role): recipients(.app(id)).first?.perform { $0.giveWay(to: role, now: now) }
-      case .abortVideo(let id):
-        recipients(.app(id)).first?.perform { $0.endService(.video, .otherAppStarted, now: now) }
+      case .giveWay(let id, let role): app(ofSession: id)?.perform { $0.giveWay(to: role, now: now) }
+      case .abortVideo(let id): app(ofSession: id)?.perform { $0.endService(.video, .otherAppStarted, now: now) }
       }
     }
   }

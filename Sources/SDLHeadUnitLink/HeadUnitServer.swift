@@ -28,7 +28,8 @@ public final class HeadUnitServer: Sendable {
   let messageTrace: (any MessageTrace)?
   /// Makes this end of TLS; nil has none. The role of a server needs ``HeadUnitConfiguration/beginsHandshake`` to be
   /// false.
-  let makeSecureChannel: SecureChannelFactory?
+  private let makeSecureChannel: SecureChannelFactory?
+  private let handshakes = Monitor(HandshakeBudget())
   let clock: TimeSource
   /// Of the ports.
   let makeSocket: SocketMaker
@@ -43,8 +44,8 @@ public final class HeadUnitServer: Sendable {
 
   /// Which connections are accepted. The defaults are more than tests need.
   public struct Admission: Sendable {
-    /// Connections at once; 255 in any case. More are closed at once, unless one that has been without a registered app
-    /// for a second can be closed instead.
+    /// Connections at once; 255 in any case. More are closed at once, unless another can be closed instead: one that has
+    /// been without a registered app for a second, or one of an address that has more than the newcomer's.
     public var maximumConnectionCount = 16
     /// Sessions on each connection, each with an app of its own. A start of another is refused.
     public var maximumSessionCount = 8
@@ -56,6 +57,10 @@ public final class HeadUnitServer: Sendable {
     /// The port for secondary transports, which is open while they are offered
     /// (``HeadUnitBehaviour/SecondaryTransportOffer/served``); 0 takes any that is free.
     public var secondaryPort: UInt16 = 0
+    /// Where connections to that port may come from.
+    public var secondaryOrigin = SecondaryOrigin.same
+    /// How the ids of sessions are chosen.
+    public var sessionIDs = SessionIDs.random
 
     /// The limits of every head unit in this project.
     public init() {}
@@ -78,7 +83,7 @@ public final class HeadUnitServer: Sendable {
     try self.init(
       configuration: configuration, source: .listener(ListeningPort(address: address, port: port)),
       admission: admission, script: script, messageTrace: messageTrace,
-      makeSecureChannel: Self.secureChannels(of: tls, clock), clock: clock, observer: observer)
+      makeSecureChannel: Self.secureChannels(of: tls), clock: clock, observer: observer)
   }
 
   /// Serves the apps to which `transport` connects. The script's time begins with ``start()``.
@@ -89,7 +94,7 @@ public final class HeadUnitServer: Sendable {
   ) throws(LinkError) {
     try self.init(
       configuration: configuration, source: .transport(transport), admission: admission, script: script,
-      messageTrace: messageTrace, makeSecureChannel: Self.secureChannels(of: tls, clock), clock: clock,
+      messageTrace: messageTrace, makeSecureChannel: Self.secureChannels(of: tls), clock: clock,
       observer: observer)
   }
 
@@ -100,7 +105,7 @@ public final class HeadUnitServer: Sendable {
   ) throws(LinkError) {
     try self.init(
       configuration: configuration, source: .connection(socket), admission: .adopted,
-      script: HeadUnitScript(), messageTrace: nil, makeSecureChannel: Self.secureChannels(of: tls, clock),
+      script: HeadUnitScript(), messageTrace: nil, makeSecureChannel: Self.secureChannels(of: tls),
       clock: clock, observer: observer)
   }
 
@@ -125,8 +130,20 @@ public final class HeadUnitServer: Sendable {
     if configuration.behaviour.secondaryTransport == .served { _ = try openSecondaryPort(admission.secondaryPort) }
   }
 
-  private static func secureChannels(of tls: TLSContext?, _ clock: TimeSource) -> SecureChannelFactory? {
-    tls?.makeChannel(within: HeadUnitLoop.handshakes, clock: clock)
+  private static func secureChannels(of tls: TLSContext?) -> SecureChannelFactory? {
+    guard let tls else { return nil }
+    return { TLSChannel(tls.makeSession()) }
+  }
+
+  /// Makes a channel for each handshake of the apps at an address; nil without TLS.
+  func secureChannels(for address: String) -> SecureChannelFactory? {
+    guard let makeSecureChannel else { return nil }
+    return { [handshakes, clock] () throws(SecureChannelFailure) in
+      guard handshakes.withLock({ $0.allows(address, at: clock.now) }) else {
+        throw SecureChannelFailure(.handshakeFailed, "too many handshakes of all apps")
+      }
+      return try makeSecureChannel()
+    }
   }
 
   /// The port that apps connect to; nil for an adopted connection and a transport.
@@ -237,19 +254,5 @@ extension HeadUnitServer {
   /// waits for the next app; ``HeadUnitCommand/help`` is left to the caller.
   public func perform(_ command: HeadUnitCommand) {
     if let operation = Operation(command, for: .appOnScreen) { submit(operation) }
-  }
-}
-
-extension TLSContext {
-  /// Makes a channel for each handshake of the apps of a head unit. Each takes some milliseconds of processor time, and
-  /// an app that has made too many can connect again.
-  func makeChannel(within limit: RateLimit, clock: TimeSource) -> SecureChannelFactory {
-    let limit = Monitor(limit)
-    return { () throws(SecureChannelFailure) in
-      guard !limit.withLock({ $0.exceeds(at: clock.now) }) else {
-        throw SecureChannelFailure(.handshakeFailed, "too many handshakes of all apps")
-      }
-      return TLSChannel(self.makeSession())
-    }
   }
 }

@@ -2,7 +2,7 @@ import SDLHeadUnit
 import SDLLink
 import SDLWire
 
-/// What a ``HeadUnitServer`` reports. Apps are named by the id of their SDL session.
+/// What a ``HeadUnitServer`` reports. Apps are named by numbers that count up, one for each session.
 public enum HeadUnitServerEvent: Sendable {
   /// An app's connection, or a further session on one.
   case connected(id: UInt8, peer: String)
@@ -38,7 +38,7 @@ public protocol HeadUnitServerObserver: AnyObject, Sendable {
 }
 
 extension HeadUnitServerEvent {
-  /// The session of the event, if there is one.
+  /// The number of the app's session, which is not its id in frames; nil without one.
   public var sessionID: UInt8? {
     switch self {
     case .connected(let id, _), .session(let id, _), .disconnected(let id, _, _): id

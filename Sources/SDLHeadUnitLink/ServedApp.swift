@@ -4,7 +4,7 @@ import SDLWire
 
 /// One app of a ``HeadUnitServer``: a session on a connection that it may share. Lives on the server's thread.
 final class ServedApp {
-  /// The id of its session.
+  /// Its number for people and scripts, which counts up; the id of its session need not be guessed.
   let id: UInt8
   unowned let connection: ServedConnection
   private unowned let loop: HeadUnitLoop
@@ -13,18 +13,35 @@ final class ServedApp {
   /// Nil while none is registered.
   private(set) var secondary: ServedConnection?
 
-  /// - Parameter connectionID: the id of the first session of the connection.
   init(
-    id: UInt8, connectionID: UInt8, connection: ServedConnection, configuration: HeadUnitConfiguration,
+    id: UInt8, sessionID: UInt8, connection: ServedConnection, configuration: HeadUnitConfiguration,
     server: HeadUnitServer, loop: HeadUnitLoop
   ) {
     self.id = id
     self.connection = connection
     self.loop = loop
     session = HeadUnitSession(
-      configuration: configuration, sessionID: id, connectionID: UInt16(connectionID),
-      makeSecureChannel: server.makeSecureChannel)
+      configuration: configuration, sessionID: sessionID, connectionID: UInt16(connection.apps.first?.id ?? id),
+      makeSecureChannel: server.secureChannels(for: connection.address.network))
     tracer = MessageTracer(server.messageTrace, prefix: "app \(id) ", clock: server.clock)
+  }
+
+  /// Whether the driver sees or hears it, so that its connection keeps its place.
+  var isInUse: Bool {
+    session.isStreaming || session.summary.map { $0.level == .full || $0.level == .limited } ?? false
+  }
+
+  /// The one that has to give up an incomplete message, which is nobody with a registered app if there are others: of the
+  /// address whose messages take most memory, the one with most.
+  static func holdingMost(of apps: [ServedApp]) -> ServedApp? {
+    let holding = apps.filter { $0.session.incompleteByteCount > 0 }
+    let strangers = holding.filter { $0.session.summary == nil }
+    let sums = Dictionary(
+      holding.map { ($0.connection.address.network, $0.session.incompleteByteCount) }, uniquingKeysWith: +)
+    func rank(_ app: ServedApp) -> (Int, Int) {
+      (sums[app.connection.address.network] ?? 0, app.session.incompleteByteCount)
+    }
+    return (strangers.isEmpty ? holding : strangers).max { rank($0) < rank($1) }
   }
 
   /// Whether a deadline of the session has passed.
@@ -53,12 +70,13 @@ final class ServedApp {
 
   /// RegisterSecondaryTransport with the id of this session has come on `connection`.
   func register(
-    _ connection: ServedConnection, with frame: Frame, now: Duration
+    _ connection: ServedConnection, with frame: Frame, isPeerKnown: Bool, now: Duration
   ) -> HeadUnitSession.SecondaryRegistration {
     tracer?.noteReceived(.frame(frame))
     var registration = HeadUnitSession.SecondaryRegistration.unanswered
     perform { session in
-      let (answer, actions) = session.registerSecondaryTransport(frame, now: now)
+      let (answer, actions) = session.registerSecondaryTransport(
+        frame, isPeerKnown: isPeerKnown, now: now)
       registration = answer
       // The acknowledgement is among the actions.
       if answer == .accepted {

@@ -17,8 +17,7 @@ final class ServedConnection {
 
   let connectTime: Duration
   let role: Role
-  /// The phone, or computer, that the apps run on: its address without the port, or its name for the transport.
-  let device: String
+  let address: Address
   /// The app whose secondary transport this is.
   private var secondaryApp: ServedApp?
   /// In the order of their sessions' starts; not empty once the connection is served.
@@ -34,13 +33,35 @@ final class ServedConnection {
   private let clock: TimeSource
   private unowned let loop: HeadUnitLoop
   private var reader: FrameReader
-  /// Bytes that were read but not handled, because the head unit began to hang; poll(2) does not see them. At most one
-  /// read's.
+  /// Bytes that were read but not handled, because the head unit began to hang or a long message takes its time; poll(2)
+  /// does not see them. At most one read's.
   private var heldItems: [FrameDecoder.Item] = []
   private var outgoing = ControlFrameBuffer()
   private var closeDeadline: Duration?
   /// Until when an app has to be registered; nil while one is.
   private var registrationDeadline: Duration?
+
+  /// Where the other end is.
+  struct Address: Equatable {
+    /// The phone, or computer, that the apps run on: its IP address, or its name for the transport.
+    let device: String
+    /// What limits for each address count: ``SocketAddress/network``, or ``device``.
+    let network: String
+    /// Whether ``device`` is an IP address.
+    let isIP: Bool
+
+    init(_ socket: Socket, peer: String) {
+      let address = socket.peerAddress.flatMap { $0.isIP ? $0 : nil }
+      device = address?.device ?? peer
+      network = address?.network ?? peer
+      isIP = address != nil
+    }
+
+    /// For tests.
+    init(device: String, network: String, isIP: Bool) {
+      (self.device, self.network, self.isIP) = (device, network, isIP)
+    }
+  }
 
   /// The port that it came from.
   enum Role {
@@ -57,7 +78,7 @@ final class ServedConnection {
     clock = server.clock
     connectTime = clock.now
     reader = FrameReader(socket: socket, peer: peer, limits: limits)
-    device = socket.peerAddress.flatMap { $0.isIP ? $0.host : nil } ?? peer
+    address = Address(socket, peer: peer)
     registrationTime =
       server.admission.registrationTime ?? (role == .secondary ? Self.secondaryRegistrationTime : nil)
     registrationDeadline = registrationTime.map { connectTime + $0 }
@@ -73,7 +94,15 @@ final class ServedConnection {
 
   private var socket: Socket { reader.socket }
 
-  var hasRegisteredApp: Bool { secondaryApp != nil || apps.contains { $0.session.summary != nil } }
+  /// Which connections have a place before it.
+  var place: ConnectionPlaces.Occupant {
+    let isActive = secondaryApp != nil || apps.contains { $0.isInUse }
+    return ConnectionPlaces.Occupant(
+      address: address.network, connectTime: connectTime,
+      state: isActive ? .active : hasRegisteredApp ? .idle : .unregistered)
+  }
+
+  private var hasRegisteredApp: Bool { secondaryApp != nil || apps.contains { $0.session.summary != nil } }
 
   var nextDeadline: Duration? {
     (apps.map { $0.session.nextDeadline } + [closeDeadline, registrationDeadline]).compactMap(\.self).min()
@@ -83,7 +112,12 @@ final class ServedConnection {
   func isDue(at now: Duration) -> Bool { apps.contains { $0.isDue(at: now) } }
 
   /// Whether ``read(into:)`` has something to do, whatever poll(2) says.
-  var holdsInput: Bool { !heldItems.isEmpty }
+  var holdsInput: Bool { isReading && !isHanging && (!heldItems.isEmpty || isBusy) }
+
+  /// Whether a long message is being checked, before the end of which nothing more is read.
+  private var isBusy: Bool {
+    apps.contains { $0.session.busyTransport == .primary } || secondaryApp?.session.busyTransport == .secondary
+  }
 
   /// What to poll for. A connection that waits for no event is left out, because poll(2) would report its hang-up again
   /// and again.
@@ -198,7 +232,7 @@ extension ServedConnection {
 extension ServedConnection {
   /// Reads some, so that each connection gets its turn.
   func read(into buffer: UnsafeMutableRawBufferPointer) {
-    guard isReading, takeHeldItems() else { return }
+    guard isReading, continueWork(), takeHeldItems() else { return }
     for _ in 0..<FrameReader.readsPerRound where !isOver {
       switch reader.read(into: buffer) {
       case .bytes(let count):
@@ -235,14 +269,25 @@ extension ServedConnection {
       if case .frame(let frame) = item, frame.header.controlFrame == .startService { app?.secondary?.readToEnd() }
       app?.receive(item, now: clock.now)
     }
-    return loop.appDidTakeInput()
+    return loop.appDidTakeInput() && !isBusy
+  }
+
+  /// Takes one step of a long message.
+  /// - Returns: false when no more input may be handled.
+  private func continueWork() -> Bool {
+    guard isBusy else { return true }
+    let now = clock.now
+    for app in apps where app.session.busyTransport == .primary { app.perform { $0.continueWork(now: now) } }
+    if let app = secondaryApp, app.session.busyTransport == .secondary { app.perform { $0.continueWork(now: now) } }
+    return loop.appDidTakeInput() && !isBusy
   }
 
   /// The session of an item; the first session for an item of none.
   private func recipient(of item: FrameDecoder.Item) -> ServedApp? {
     guard apps.count > 1, case .frame(let frame) = item else { return apps.first }
-    let app =
-      frame.startsSession ? apps.first { !$0.session.isStarted } : apps.first { $0.id == frame.header.sessionID }
+    let app = apps.first { app in
+      frame.startsSession ? !app.session.isStarted : app.session.sessionID == frame.header.sessionID
+    }
     return app ?? apps.first
   }
 
@@ -297,7 +342,7 @@ extension ServedConnection {
     // The common buffer may be in use. The kernel's buffer bounds the rest, as the peer sends no more.
     withUnsafeTemporaryAllocation(byteCount: FrameReader.readSize, alignment: 8) { buffer in
       // A script may end the reading with any of these bytes.
-      while isReading, !isOver, heldItems.isEmpty { read(into: buffer) }
+      while isReading, !isHanging, !isOver { read(into: buffer) }
     }
   }
 

@@ -87,6 +87,23 @@ package struct SocketAddress: Sendable, CustomStringConvertible {
     return host.hasPrefix("::ffff:") && host.contains(".") ? String(host.dropFirst(7)) : host
   }
 
+  /// The machine that it belongs to: ``host``, and 127.0.0.1 for ::1, which is the same machine.
+  package var device: String { host == "::1" ? "127.0.0.1" : host }
+
+  /// What one owner usually has of the Internet: an IPv4 address, or the first 64 bits of an IPv6 one. Of link-local
+  /// addresses, which all begin alike, the whole.
+  package var network: String {
+    let device = device
+    guard family == AF_INET6, device.contains(":"), !device.hasPrefix("fe80:") else { return device }
+    let prefix = withPointer { pointer, _ in
+      pointer.withMemoryRebound(to: sockaddr_in6.self, capacity: 1) { address in
+        withUnsafeBytes(of: address.pointee.sin6_addr) { Array($0.prefix(8)) }
+      }
+    }
+    return stride(from: 0, to: 8, by: 2).map { String(Int(prefix[$0]) << 8 | Int(prefix[$0 + 1]), radix: 16) }
+      .joined(separator: ":") + "::/64"
+  }
+
   private var names: (host: String, port: String) {
     var host = [CChar](repeating: 0, count: Int(NI_MAXHOST))
     var port = [CChar](repeating: 0, count: Int(NI_MAXSERV))

@@ -8,6 +8,22 @@ import Testing
 extension LinkTests {
   /// Which connections every head unit accepts.
   @Suite struct AdmissionTests {
+    /// Apps of one address that are there and do nothing keep no other address out.
+    @Test func idleAppsKeepNobodyOut() throws {
+      let phone = try Phone()
+      let port = try #require(phone.server.port)
+      for number in 2...16 {
+        let app = try PhoneConnection(port: port)
+        let session = try #require(app.start()?.id)
+        #expect(app.register("App \(number)", "\(number)", session: session) == "SUCCESS")
+      }
+      #expect(try PhoneConnection(port: port).waitForClose())
+      let other = try PhoneConnection(port: port, isStranger: true)
+      let session = try #require(other.start()?.id)
+      #expect(other.register("Map", "map", session: session) == "SUCCESS")
+      phone.stop()
+    }
+
     @Test func idleConnectionsKeepNobodyOut() throws {
       let clock = ManualClock()
       let headUnit = HeadUnitRecorder()

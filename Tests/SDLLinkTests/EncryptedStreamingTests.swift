@@ -46,10 +46,13 @@ extension LinkTests {
     /// An app that connects anew for each handshake gets no more of them.
     @Test func handshakesOfAllAppsAreLimited() throws {
       let clock = ManualClock()
-      let makeChannel = try TestTLS.headUnit().makeChannel(
-        within: RateLimit(limit: 3, window: .seconds(10)), clock: TimeSource(clock))
-      for _ in 0..<3 { #expect(try !makeChannel().begin().output.isEmpty) }
+      let server = try HeadUnitServer(
+        configuration: headUnit(), address: "127.0.0.1", port: 0, tls: TestTLS.headUnit(), clock: TimeSource(clock),
+        observer: HeadUnitRecorder())
+      let makeChannel = try #require(server.secureChannels(for: "192.0.2.1"))
+      for _ in 0..<HandshakeBudget.total.limit { _ = try makeChannel() }
       #expect(throws: SecureChannelFailure(.handshakeFailed, "too many handshakes of all apps")) { try makeChannel() }
+      #expect(try server.secureChannels(for: "192.0.2.2")?().begin().output.isEmpty == false)
       clock.advance(by: .seconds(10))
       #expect(try !makeChannel().begin().output.isEmpty)
     }

@@ -60,7 +60,8 @@ extension LinkTests {
       let phones = try (0..<120).map { _ in try PhoneConnection(port: try #require(server.port)) }
       #expect(eventually { headUnit.connectionIDs.count == 101 })
       // Those that are there are served meanwhile.
-      #expect(phones[0].start() != nil && phones[0].register("Map", "1234", session: 1) == "SUCCESS")
+      let session = try #require(phones[0].start()?.id)
+      #expect(phones[0].register("Map", "1234", session: session) == "SUCCESS")
       #expect(headUnit.connectionIDs.count == 101)
       clock.advance(by: .seconds(1))
       #expect(eventually { headUnit.connectionIDs.count == 120 })

@@ -18,6 +18,8 @@ final class Phone: PhoneConnection {
   ) throws {
     var configuration = HeadUnitPreset.standard.configuration
     configuration.activation = nil
+    var admission = admission
+    admission.sessionIDs = .ascending
     change(&configuration)
     server = try HeadUnitServer(
       configuration: configuration, address: address, port: 0, admission: admission, observer: headUnit)
@@ -46,17 +48,24 @@ class PhoneConnection {
   }
 
   /// Does not wait for the connection.
-  init(port: UInt16) throws {
+  /// - Parameter isStranger: whether it comes from another address of this machine, 127.0.0.2.
+  init(port: UInt16, isStranger: Bool = false) throws {
     socket = try #require(Socket.tcp(family: AF_INET))
-    var address = sockaddr_in()
-    address.sin_family = sa_family_t(AF_INET)
-    address.sin_port = port.bigEndian
-    address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
-    _ = withUnsafePointer(to: address) {
-      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-        connect(socket.descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+    func call(
+      _ function: (Int32, UnsafePointer<sockaddr>, socklen_t) -> Int32, _ host: UInt32, _ port: UInt16
+    ) -> Int32 {
+      var address = sockaddr_in()
+      address.sin_family = sa_family_t(AF_INET)
+      address.sin_port = port.bigEndian
+      address.sin_addr.s_addr = host.bigEndian
+      return withUnsafePointer(to: address) {
+        $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+          function(socket.descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+        }
       }
     }
+    if isStranger { #expect(call({ bind($0, $1, $2) }, 0x7F00_0002, 0) == 0) }
+    _ = call({ connect($0, $1, $2) }, 0x7F00_0001, port)
   }
 
   /// Sends no more, and reads no more.

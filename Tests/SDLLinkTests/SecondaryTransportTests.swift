@@ -51,12 +51,12 @@ extension LinkTests {
         observer: headUnit)
       try server.start()
       let phone = PhoneConnection(ours)
-      #expect(phone.start()?.id == 1)
+      let session = try #require(phone.start()?.id)
       let offer = try #require(phone.waitForOffer())
       #expect(offer.address == "127.0.0.1" && offer.port == server.secondaryPort.map { Int32($0) })
       let connection = try PhoneConnection(port: try #require(server.secondaryPort))
-      connection.registerSecondary(session: 1)
-      #expect(connection.waitForControl(.registerSecondaryTransportACK, .control, session: 1))
+      connection.registerSecondary(session: session)
+      #expect(connection.waitForControl(.registerSecondaryTransportACK, .control, session: session))
       // The server ends with the connection that it was made for.
       phone.close()
       #expect(connection.waitForClose())
@@ -120,6 +120,23 @@ extension LinkTests {
       #expect(isReported)
       // The session, and its second transport, are as they were.
       first.startVideo()
+      phone.stop()
+    }
+
+    /// Nothing but the address shows whether a connection is the app's.
+    @Test(arguments: SecondaryOrigin.allCases) func anotherAddress(origin: SecondaryOrigin) throws {
+      var admission = HeadUnitServer.Admission()
+      admission.secondaryOrigin = origin
+      let (phone, _) = try Phone.withOffer(admission: admission)
+      let other = try PhoneConnection(port: try #require(phone.server.secondaryPort), isStranger: true)
+      other.registerSecondary(session: 1)
+      let isTaken = origin == .any
+      let answer = isTaken ? ControlFrame.registerSecondaryTransportACK : .registerSecondaryTransportNAK
+      #expect(other.waitForControl(answer, .control, session: 1))
+      if !isTaken {
+        #expect(other.waitForClose())
+        try phone.registeredSecondary().startVideo()
+      }
       phone.stop()
     }
 

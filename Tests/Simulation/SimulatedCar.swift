@@ -28,8 +28,10 @@ final class SimulatedCar: HeadUnitServerObserver, @unchecked Sendable {
     let makeSocket: SocketMaker = { _ in network.makeSocket(host: SimulatedNetwork.carHost) }
     let port = try ListeningPort(
       address: SimulatedNetwork.carHost, port: SimulatedNetwork.primaryPort, makeSocket: makeSocket)
+    var admission = HeadUnitServer.Admission()
+    admission.sessionIDs = .ascending
     let server = try HeadUnitServer(
-      configuration: configuration, source: .listener(port), admission: HeadUnitServer.Admission(),
+      configuration: configuration, source: .listener(port), admission: admission,
       script: HeadUnitScript(), messageTrace: nil,
       makeSecureChannel: encrypts ? makeChannel : nil,
       clock: network.clock, makeSocket: makeSocket, observer: relay)

@@ -83,6 +83,7 @@ final class HeadUnit: Sendable {
     let phone = try setup.settings.phone()
     var admission = HeadUnitServer.Admission()
     admission.secondaryPort = UInt16(clamping: setup.settings.secondaryPort ?? 0)
+    admission.secondaryOrigin = setup.settings.secondaryOrigin
     do throws(LinkError) {
       let server: HeadUnitServer
       if let phone {

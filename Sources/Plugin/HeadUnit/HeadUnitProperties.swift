@@ -147,6 +147,12 @@ extension Property where Owner: HeadUnitElement {
       .mutableReady)
   }
 
+  static var secondaryFrom: Property {
+    .enumeration(
+      "secondary-from", \.headUnit.secondaryOrigin, "Secondary from",
+      "Addresses from which apps may use the secondary port", .mutableReady)
+  }
+
   static var currentSecondaryPort: Property {
     .unsigned(
       .currentSecondaryPort, 0...65535, default: 0, "Current secondary port",

@@ -1,6 +1,7 @@
 import Bluetooth
 import GStreamerKit
 import SDLHeadUnit
+import SDLHeadUnitLink
 import SDLMessages
 import SDLWire
 
@@ -45,6 +46,8 @@ struct HeadUnitSettings: Sendable {
   var script: String?
   /// The port of secondary transports; 0 is any free one, below 0 none is offered.
   var secondaryPort: Int32?
+  /// The addresses from which secondary transports may come.
+  var secondaryOrigin = SecondaryOrigin.same
   /// The transports for video, in order of preference.
   var videoTransports: [TransportRole]?
   var audioTransports: [TransportRole]?
@@ -145,7 +148,8 @@ extension HeadUnitSettings {
     Common("announce", \.isAnnounced), Common("preset", \.preset), Common("make", \.make), Common("model", \.model),
     Common("pcm-capabilities", \.sound), Common("strict", \.isStrict), Common("hmi-level", \.hmiLevel),
     Common("audio-streaming", \.audioStreaming), Common("script", \.script),
-    Common("secondary-port", \.secondaryPort), Common("video-transports", \.videoTransports),
+    Common("secondary-port", \.secondaryPort), Common("secondary-from", \.secondaryOrigin),
+    Common("video-transports", \.videoTransports),
     Common("audio-transports", \.audioTransports),
   ]
 
@@ -176,6 +180,18 @@ extension HeadUnitPreset: ObjectEnumeration {
     case .bluetoothAndWiFi:
       .init(5, "bluetooth-and-wifi", "As default, with a secondary transport that video has to use")
     case .listedInCore: .init(6, "core-listed", "As core, for an app that the maker has listed: with touches")
+    }
+  }
+}
+
+/// Values of the property `secondary-from`.
+extension SecondaryOrigin: ObjectEnumeration {
+  public static let objectType = EnumerationType<SecondaryOrigin>("GstSdlHeadUnitSrcSecondaryOrigin")
+
+  public var row: EnumerationRow {
+    switch self {
+    case .same: .init(0, "same", "The address of the app's first connection")
+    case .any: .init(1, "any", "Any address, for phones that have several")
     }
   }
 }

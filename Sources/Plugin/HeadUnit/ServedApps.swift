@@ -5,7 +5,7 @@ import SDLWire
 
 /// The status of a registered app.
 struct AppRecord: Sendable {
-  /// The id of its session.
+  /// The number of its session.
   var id: UInt8
   var name: String
   var appID: String
@@ -32,7 +32,7 @@ struct AppRecord: Sendable {
 /// The apps that are registered with a head unit, in their order; at most one in each session.
 struct ServedApps: Sendable {
   private(set) var all: [AppRecord] = []
-  /// Addresses of the connections, by the ids of their sessions, with and without registered apps.
+  /// Addresses of the connections, by the numbers of their sessions, with and without registered apps.
   private(set) var peers: [UInt8: String] = [:]
   /// The sessions that have a secondary transport.
   private var secondaryTransports: Set<UInt8> = []

@@ -77,6 +77,7 @@ extension HeadUnitAudioSource {
     .sound,
     // A secondary transport.
     .secondaryPort,
+    .secondaryFrom,
     .currentSecondaryPort,
     .videoTransports,
     .audioTransports,

@@ -58,6 +58,7 @@ extension HeadUnitSource {
     .sound,
     // A secondary transport.
     .secondaryPort,
+    .secondaryFrom,
     .currentSecondaryPort,
     .videoTransports,
     .audioTransports,
