@@ -34,7 +34,7 @@ suppressions := Sources/CPluginEntry/gstsmartdevicelink.supp
 # Where GStreamer looks for plugins; below PREFIX if that is given.
 pluginsdir ?= $(shell pkg-config $(if $(PREFIX),--define-variable=prefix=$(PREFIX)) --variable=pluginsdir gstreamer-1.0)
 
-.PHONY: all demo timeline picture check checks check-repeatedly simulate bench valgrind fuzz cuts sanitize soak lint test tests \
+.PHONY: all demo timeline picture check checks check-repeatedly simulate bench valgrind fuzz cuts attack sanitize soak lint test tests \
   meson-check install-check docs-check docs certificates plugin head-unit car-window packages install uninstall clean help help-files \
   deb deb-check
 
@@ -132,6 +132,10 @@ fuzz:
 ## cut connections, and let them stand still, at every byte up to the second frame; check takes a sample
 cuts: plugin tests
 	EVERY_BYTE=1 $(run_tests) --filter CutConnectionTests --time-limit 3600
+
+## attack both head unit programs as a stranger in the network would, for a minute
+attack: plugin head-unit
+	GST_PLUGIN_PATH=$(plugin_folder) timeout 120 $(PYTHON) scripts/attack --head-unit $(head_unit)
 
 ## run the tests with the sanitizers of addresses, undefined behaviour and threads
 sanitize:

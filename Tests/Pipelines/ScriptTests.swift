@@ -48,6 +48,15 @@ import Testing
     #expect(result.errors.hasPrefix("usage: ") && result.errors.contains("real-head-unit.sh HOST[:PORT]"), "\(result)")
   }
 
+  /// What a stranger in the network may try, at both head unit programs.
+  @Test(arguments: ["sdl-head-unit", "gst-launch-1.0"]) func attacks(program: String) throws {
+    let result = try Program.run(
+      "/usr/bin/python3", Installation.package.appending(path: "scripts/attack").path, "--only", program,
+      "--answer-time", "5", "--head-unit", Installation.headUnitTool.path, in: folder)
+    #expect(result.status == 0, "\(result)")
+    #expect(result.output.components(separatedBy: "withstood").count == 9, "\(result)")
+  }
+
   /// Also without a file to write to.
   @Test func speech() throws {
     let script = pipelines.appending(path: "speech.sh").path
