@@ -68,12 +68,6 @@ struct Registration: Sendable {
     }
   }
 
-  /// The car has new readings.
-  func tell(_ reading: VehicleReading, _ context: inout SessionContext) {
-    context.vehicle[reading.name] = reading.value
-    app?.tell(reading, &context)
-  }
-
   /// The driver chooses another language.
   func change(to language: String, _ context: inout SessionContext) {
     guard language != context.language else { return }

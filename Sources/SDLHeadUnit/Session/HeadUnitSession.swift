@@ -266,7 +266,7 @@ public struct HeadUnitSession: Sendable, ~Copyable {
       case .event: session.registration.app?.sendChangedStatus(&session.context)
       case .videoSilence(let isSilent): session.media.video.isSilent = isSilent
       case .activationStatus: break
-      case .vehicle(let reading): session.registration.tell(reading, &session.context)
+      case .vehicle(let reading): session.registration.app?.tell(reading, &session.context)
       case .language(let language): session.registration.change(to: language, &session.context)
       }
     }
@@ -343,7 +343,7 @@ extension HeadUnitSession {
     media.endEncrypted(&context)
     let isOver = context.encryption.isRPCEncrypted
     security.reset(&context)
-    if isOver { endAndCloseSession(.headUnit(.protocolViolation)) }
+    if isOver { endSession(.headUnit(.protocolViolation)) }
   }
 
   private mutating func loseTransport() {

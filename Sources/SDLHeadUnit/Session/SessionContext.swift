@@ -81,7 +81,7 @@ struct SessionContext: Sendable {
     case .event(let event, let isActive): screen.set(event, isActive: isActive)
     case .activationStatus(let status): screen.activationStatus = status
     case .vehicle(let reading): vehicle[reading.name] = reading.value
-    case .videoSilence: break
+    case .videoSilence, .language: break
     }
   }
 
