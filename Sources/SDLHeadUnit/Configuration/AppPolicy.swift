@@ -26,6 +26,15 @@ public struct AppPolicy: Equatable, Sendable {
     return groups.contains { $0.permissions[function.description]?.levels.contains(level) == true }
   }
 
+  /// Why an RPC is not allowed at a level, for the `info` of an answer.
+  func refusal(of function: FunctionID, at level: HMILevel?) -> String {
+    guard let levels = permissions[function.description]?.levels, !levels.isEmpty else {
+      return "The policies do not allow \(function)"
+    }
+    let allowed = levels.map(\.rawValue).joined(separator: ", ")
+    return "The policies allow \(function) at \(allowed), but the HMI level is \(level?.rawValue ?? "unknown")"
+  }
+
   /// Whether an RPC may have this parameter.
   func allows(_ parameter: String, of function: FunctionID) -> Bool {
     groups.contains { group in

@@ -12,7 +12,9 @@ struct AudioService: Sendable {
     isEncrypted: Bool, on transport: TransportRole, isTransportAllowed: Bool, _ app: RegisteredApp?,
     _ security: inout SessionSecurity, _ context: inout SessionContext
   ) {
-    guard let app, !app.isBeingRegistered(at: context.now) else { return service.noteEarlyStart(on: transport, &context) }
+    guard let app, !app.isBeingRegistered(at: context.now) else {
+      return service.noteEarlyStart(on: transport, &context)
+    }
     context.report(.audioStartRequested)
     service.isStartLost = false
     if transport == .primary, isTransportAllowed, service.transport == .secondary {

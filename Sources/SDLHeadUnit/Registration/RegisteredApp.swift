@@ -204,13 +204,7 @@ struct RegisteredApp: Sendable {
 
   /// Refuses a request that the policies do not allow at the present level.
   func refuseByPolicy(_ request: RPCMessage, _ context: inout SessionContext) {
-    let function = request.function
-    let levels = context.configuration.policy.permissions[function.description]?.levels ?? []
-    let allowed = levels.map(\.rawValue).joined(separator: ", ")
-    let info =
-      levels.isEmpty
-      ? "The policies do not allow \(function)"
-      : "The policies allow \(function) at \(allowed), but the HMI level is \(status.level?.rawValue ?? "unknown")"
+    let info = context.configuration.policy.refusal(of: request.function, at: status.level)
     context.refuse(request, .disallowed, info)
   }
 
@@ -405,15 +399,11 @@ struct RegisteredApp: Sendable {
     }
     guard interaction.choices.contains(id) else { throw .noChoice(id, available: interaction.choices.sorted()) }
     context.report(.driverInput(.choice(id)))
-    let members: JSONObject = [
-      "choiceID": .integer(id), "triggerSource": Self.triggerSource(interaction.isSpoken),
-    ]
+    let members: JSONObject = ["choiceID": .integer(id), "triggerSource": Self.triggerSource(interaction.isSpoken)]
     endInteraction(.overlay, .success, with: members, &context)
   }
 
-  private mutating func move(
-    toPosition position: Int, _ context: inout SessionContext
-  ) throws(DriverInputFault) {
+  private mutating func move(toPosition position: Int, _ context: inout SessionContext) throws(DriverInputFault) {
     guard let interaction = interactions[.overlay], let positions = interaction.sliderPositions else {
       throw .noSlider
     }
@@ -442,8 +432,8 @@ struct RegisteredApp: Sendable {
   }
 
   private func sendKeyboard(_ event: String, _ data: String?, _ context: inout SessionContext) {
-    context.notify(
-      .onKeyboardInput, JSONObject(present: ["event": .string(event), "data": data.map(JSONValue.string)]))
+    let parameters = JSONObject(present: ["event": .string(event), "data": data.map(JSONValue.string)])
+    context.notify(.onKeyboardInput, parameters)
   }
 
   private func check(_ levels: [HMILevel]) throws(DriverInputFault) {

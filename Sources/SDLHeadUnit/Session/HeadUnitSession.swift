@@ -4,8 +4,8 @@ import SDLWire
 /// The head unit's side of one SDL session, without any input or output of its own.
 ///
 /// Its inputs are decoded frames, the time, and the driver's actions; it returns frames to send, and reports. It serves
-/// one app: the owner of a transport passes each frame to the session that it names. It routes inputs to its parts,
-/// which have the state, and share the ``SessionContext``. Not copyable: the server reads its deadline in each turn.
+/// one app. It routes inputs to its parts, which have the state and share the ``SessionContext``. Not copyable, because
+/// the server reads its deadline in each turn.
 public struct HeadUnitSession: Sendable, ~Copyable {
   private var context: SessionContext
   private var gate = FrameGate()
@@ -100,8 +100,8 @@ public struct HeadUnitSession: Sendable, ~Copyable {
     return context.takeActions()
   }
 
-  /// Sets whether the app's bytes are read, as from the start. Otherwise they pile up, which is not its fault: its
-  /// deadlines are postponed, it is no pause of the video, and rates are those of the whole time.
+  /// Sets whether the app's bytes are read. Otherwise they pile up, which is not its fault: deadlines are postponed, it
+  /// is no pause of the video, and rates are those of the whole time.
   public mutating func setReading(_ isReading: Bool, now: Duration) -> [Action] {
     input(now) { if isReading { $0.resumeReading() } else { $0.gate.stopReading(&$0.context) } }
   }
@@ -115,8 +115,7 @@ public struct HeadUnitSession: Sendable, ~Copyable {
     return input(now) { if $0.gate.answersOtherSession(&$0.context) { RPCService.refuse(frame, &$0.context) } }
   }
 
-  /// The address at which the owner accepts second connections of this session; nil for none. It is sent to the app if
-  /// that is offered (``HeadUnitBehaviour/SecondaryTransportOffer/served``).
+  /// The address for second connections, for an app to which they are offered; nil for none.
   public mutating func setServedTransport(_ address: TransportEventUpdate?, now: Duration) -> [Action] {
     input(now) { $0.secondary.setServedAddress(address, &$0.context) }
   }
@@ -265,9 +264,9 @@ public struct HeadUnitSession: Sendable, ~Copyable {
       switch change {
       case .event: session.registration.app?.sendChangedStatus(&session.context)
       case .videoSilence(let isSilent): session.media.video.isSilent = isSilent
-      case .activationStatus: break
       case .vehicle(let reading): session.registration.app?.tell(reading, &session.context)
       case .language(let language): session.registration.change(to: language, &session.context)
+      case .activationStatus: break
       }
     }
   }
@@ -493,8 +492,8 @@ extension HeadUnitSession {
   }
 
   private mutating func endRPCService(_ frame: Frame) {
-    guard RPCService.answerEnd(frame, &context) else { return }
     // The transport stays open, as with SDL Core: the app closes it.
+    guard RPCService.answerEnd(frame, &context) else { return }
     endRegistration(.sessionEndedByApp)
     endSession()
   }
