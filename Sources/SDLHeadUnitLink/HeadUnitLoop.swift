@@ -221,7 +221,7 @@ extension HeadUnitLoop {
         if [EMFILE, ENFILE, ENOBUFS, ENOMEM].contains(errno) { acceptPausedUntil = now + Self.acceptPause }
         return
       }
-      waiting.append(WaitingPeers.Peer(socket, role))
+      if let refused = waiting.append(WaitingPeers.Peer(socket, role)) { server.report(.refused(peer: refused.name)) }
       admitWaiting(now: now)
     }
   }

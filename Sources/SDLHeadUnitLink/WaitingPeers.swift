@@ -29,13 +29,13 @@ struct WaitingPeers {
 
   var isEmpty: Bool { peers.isEmpty }
 
-  /// Of too many, the newest one of the address that has most is closed.
-  mutating func append(_ peer: Peer) {
+  /// - Returns: of too many, the newest one of the address that has most, to be closed.
+  mutating func append(_ peer: Peer) -> Peer? {
     peers.append(peer)
-    guard peers.count > Self.mostCount else { return }
+    guard peers.count > Self.mostCount else { return nil }
     let counts = Dictionary(peers.map { ($0.address.network, 1) }, uniquingKeysWith: +)
     let busiest = counts.max { ($0.value, $0.key) < ($1.value, $1.key) }?.key
-    if let index = peers.lastIndex(where: { $0.address.network == busiest }) { peers.remove(at: index) }
+    return peers.lastIndex { $0.address.network == busiest }.map { peers.remove(at: $0) }
   }
 
   /// - Parameter count: how many connections an address has.

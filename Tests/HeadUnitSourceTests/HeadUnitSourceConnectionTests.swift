@@ -97,13 +97,14 @@ import struct TestSupport.SeededGenerator
       try client.register(name: "Flood")
       let video = Frame(
         header: FrameHeader(
-          version: 5, frameType: .single, service: .video, frameInfo: 0, sessionID: 2, dataSize: 1, messageID: 1),
+          version: 5, frameType: .single, service: .video, frameInfo: 0, sessionID: client.sessionID, dataSize: 1,
+          messageID: 1),
         payload: [0])
       for _ in 0..<20 where !client.send([[UInt8]](repeating: video.bytes, count: 1000).flatMap(\.self)) { break }
       #expect(eventually { screen.statistics["violations"] >= 100 })
       let reported = screen.pipeline.drain().count { $0.isElement("sdl-violation") }
       #expect(reported < 500)
-      let heartbeat = Frame.control(.heartbeat, service: .control, version: 5, sessionID: 2)
+      let heartbeat = Frame.control(.heartbeat, service: .control, version: 5, sessionID: client.sessionID)
       for _ in 0..<20 where !client.send([[UInt8]](repeating: heartbeat.bytes, count: 1000).flatMap(\.self)) { break }
       #expect(client.isClosed())
     }

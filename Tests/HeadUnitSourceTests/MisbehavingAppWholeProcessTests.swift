@@ -43,10 +43,9 @@ import func TestSupport.residentBytes
       let start = Frame.control(
         .startService, service: .rpc, version: 1, sessionID: 0,
         payload: RPCServiceRequest(protocolVersion: ProtocolVersion(5, 4, 0)).bytes)
-      let hash = Int32(client.sessionID) << 16 | Int32(client.sessionID)
       let end = Frame.control(
         .endService, service: .rpc, version: 5, sessionID: client.sessionID,
-        payload: EndServiceRequest(hashID: hash).bytes(version: 5))
+        payload: EndServiceRequest(hashID: client.hashID).bytes(version: 5))
       let registration = RecordedApp.registration(sessionID: client.sessionID)
       let cycle = end.bytes + start.bytes + registration
       #expect(

@@ -11,6 +11,8 @@ final class RawApp {
   private var assembler = MessageAssembler()
   private var nextMessageID: UInt32 = 1
   private(set) var sessionID: UInt8 = 0
+  /// Ends the session.
+  private(set) var hashID: Int32 = 0
   private let version: UInt8 = 5
 
   init(port: UInt16) throws {
@@ -58,7 +60,9 @@ final class RawApp {
       .control(
         .startService, service: .rpc, version: 1, sessionID: 0,
         payload: RPCServiceRequest(protocolVersion: ProtocolVersion(5, 4, 0)).bytes))
-    sessionID = try waitForFrame("session") { $0.header.controlFrame == .startServiceACK }.header.sessionID
+    let answer = try waitForFrame("session") { $0.header.controlFrame == .startServiceACK }
+    sessionID = answer.header.sessionID
+    hashID = RPCServiceAcknowledgement(payload: answer.payload, version: answer.header.version).hashID ?? 0
     let request = RPCMessage(
       type: .request, function: .registerAppInterface, correlationID: 1, parameters: Self.registration(name: name))
     send(request.payload, .rpc)

@@ -71,9 +71,14 @@ import Testing
         try Socket.pair().0, .primary, name: address,
         address: ServedConnection.Address(device: address, network: address, isIP: true))
     }
-    for _ in 0..<WaitingPeers.mostCount { waiting.append(try peer("a")) }
-    waiting.append(try peer("b"))
-    for _ in 0..<10 { waiting.append(try peer("a")) }
+    for _ in 0..<WaitingPeers.mostCount {
+      let refused = waiting.append(try peer("a"))
+      #expect(refused == nil)
+    }
+    for address in ["b"] + [String](repeating: "a", count: 10) {
+      let refused = waiting.append(try peer(address))
+      #expect(refused?.name == "a")
+    }
     #expect(waiting.peers.count == WaitingPeers.mostCount)
     let first = waiting.takeNext { $0 == "a" ? 3 : 0 }
     let second = waiting.takeNext { _ in 0 }

@@ -151,7 +151,8 @@ extension LinkTests {
       pair.relay.route(to: try #require(server.port))
       pair.relay.cutNow()
       let end = try #require(pair.app.waitForEnd())
-      #expect(end == .session(.registrationRefused(resultCode: "DISALLOWED", info: nil)))
+      #expect(
+        end == .session(.registrationRefused(resultCode: "DISALLOWED", info: "As the head unit's settings say")))
       #expect(other.connectionIDs.count == 1)
       pair.stop()
       server.stop()

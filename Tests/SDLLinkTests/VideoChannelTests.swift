@@ -153,12 +153,12 @@ extension LinkTests {
       let queued = payload()
       #expect(submit(queued) == .queued)
       writer.change(.video) { $0.isDraining = true }
-      #expect(submit(payload()) == .full)
+      #expect(submit(payload()) == .ending)
       writer.open(socket)
       #expect(writer.write() == .idle)
       #expect(queued.outcomes == [true])
       writer.change(.video) { $0.isDraining = true }
-      #expect(submit(payload()) == .full)
+      #expect(submit(payload()) == .ending)
       writer.change(.video) { $0.isDraining = false }
       #expect(submit(payload()) == .queued)
     }

@@ -53,7 +53,8 @@ struct RegisteredApp: Sendable {
 
   /// Whether SDL Core would not have answered RegisterAppInterface yet, which takes it a moment.
   func isBeingRegistered(at now: Duration) -> Bool {
-    status.level == HMILevel.none && now - registeredAt < CoreLimits.registration
+    // It was never opened.
+    status.level == HMILevel.none && closedAt == nil && now - registeredAt < CoreLimits.registration
   }
 
   /// Whether the app may stream at its status.

@@ -54,6 +54,12 @@ class App:
         while b'"hmiLevel":"FULL"' not in self.receive()[4]:
             pass
 
+    def unregister(self):
+        # A request, UnregisterAppInterface, number 2, and its answer.
+        self.send(SINGLE, RPC, payload=struct.pack(">III", 2, 2, 2) + b"{}")
+        while self.receive()[4][:4] != struct.pack(">I", 1 << 28 | 2):
+            pass
+
     def speak(self, sound):
         self.send(CONTROL, AUDIO, START_SERVICE)
         self.wait_for(AUDIO, START_SERVICE_ACK)
@@ -70,6 +76,7 @@ def main():
         file.write(sound)
     app.register()
     app.speak(sound)
+    app.unregister()
     app.socket.close()
 
 

@@ -163,7 +163,10 @@ final class JoinedSessions {
     while !toHeadUnit.isEmpty || !toApp.isEmpty {
       for piece in cut(&toHeadUnit) {
         headUnitDecoder.append(piece)
-        while let item = headUnitDecoder.next() { perform(headUnit.receive(item, now: now)) }
+        while let item = headUnitDecoder.next() {
+          perform(headUnit.receive(item, now: now))
+          while headUnit.busyTransport != nil { perform(headUnit.continueWork(now: now)) }
+        }
       }
       for piece in cut(&toApp) {
         appDecoder.append(piece)

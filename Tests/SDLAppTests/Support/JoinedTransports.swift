@@ -139,8 +139,10 @@ final class JoinedTransports {
     for item in items {
       if role == .primary {
         perform(headUnit.receive(item, on: .primary, now: now))
+        while headUnit.busyTransport != nil { perform(headUnit.continueWork(now: now)) }
       } else if isKnownToHeadUnit {
         perform(headUnit.receive(item, on: .secondary, now: now))
+        while headUnit.busyTransport != nil { perform(headUnit.continueWork(now: now)) }
       } else if case .frame(let frame) = item {
         let (answer, actions) = headUnit.registerSecondaryTransport(frame, now: now)
         isKnownToHeadUnit = answer == .accepted
