@@ -16,9 +16,10 @@ import Testing
     private-key=\(desk.appKey)
     """
 
-  private func headUnit(_ security: HeadUnitSecurity) throws -> TestHeadUnit {
+  private func headUnit(_ security: HeadUnitSecurity, takesLevel: Bool = true) throws -> TestHeadUnit {
     var configuration = HeadUnitConfiguration.small()
     configuration.security = security
+    configuration.behaviour.dropsToNoneAfterRefusal = takesLevel
     var sources = TLSCredentials.Sources()
     sources.authorities = .file(Self.desk.authority)
     return try TestHeadUnit(
@@ -77,9 +78,10 @@ import Testing
     #expect(error.text.contains("differ in encryption, certificate, private-key: set the same on both"), "\(error)")
   }
 
-  /// Both are refused in clear: nothing is said to go on.
+  /// Both are refused in clear: nothing is said to go on. The first refusal leaves the level, so that the other service
+  /// is asked for as well.
   @Test func bothRefusedInClear() throws {
-    let headUnit = try headUnit(.require)
+    let headUnit = try headUnit(.require, takesLevel: false)
     let clear = "app-id=\(TestCertificates.appID) uri=\(headUnit.uri)"
     let pipeline = try Pipeline(
       """
