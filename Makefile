@@ -133,7 +133,7 @@ fuzz:
 cuts: plugin tests
 	EVERY_BYTE=1 $(run_tests) --filter CutConnectionTests --time-limit 3600
 
-## attack both head unit programs as a stranger in the network would, for a minute
+## attack both head unit programs and the sink as a stranger in the network would, for a minute
 attack: plugin head-unit
 	GST_PLUGIN_PATH=$(plugin_folder) timeout 120 $(PYTHON) scripts/attack --head-unit $(head_unit)
 

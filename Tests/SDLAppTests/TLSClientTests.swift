@@ -16,20 +16,27 @@ import Testing
     SecurityQuery(type: SecurityQuery.request, queryID: 1, sequenceNumber: 1, binary: bytes)
   }
 
-  /// The sequence chart with our own head unit as server, and a second start, which needs no handshake.
-  @Test(arguments: JoinedSessions.seeds) func encrypted(seed: UInt64) {
+  /// The app and our own head unit as server, registered.
+  private func joined(_ handshake: HeadUnitBehaviour.Handshake = .regular, seed: UInt64) -> JoinedSessions {
     var app = AppDriver.configuration
     app.encryption = .authenticateAndEncrypt
     app.beginsHandshake = true
     let headUnit = JoinedSessions.configuration {
       $0.security = .require
       $0.beginsHandshake = false
+      $0.behaviour.handshake = handshake
     }
     let sessions = JoinedSessions(
       headUnit, app: app, seed: seed, server: { FakeChannel(isServer: false) },
       client: { FakeChannel(isServer: true, serialNumber: AppDriver.configuration.appID) })
     sessions.connect()
     sessions.wait(.milliseconds(200))
+    return sessions
+  }
+
+  /// The sequence chart with our own head unit as server, and a second start, which needs no handshake.
+  @Test(arguments: JoinedSessions.seeds) func encrypted(seed: UInt64) {
+    let sessions = joined(seed: seed)
     _ = sessions.take()
     sessions.setVideoRequest(AppDriver.videoRequest)
     sessions.wait(.milliseconds(400))
@@ -191,19 +198,7 @@ import Testing
   @Test(arguments: [HeadUnitBehaviour.Handshake.lostFinished, .garbledFinished], [ServiceType.audio, .video])
   func finishedIsNotSent(_ handshake: HeadUnitBehaviour.Handshake, first service: ServiceType) {
     for seed in JoinedSessions.seeds {
-      var app = AppDriver.configuration
-      app.encryption = .authenticateAndEncrypt
-      app.beginsHandshake = true
-      let headUnit = JoinedSessions.configuration {
-        $0.security = .require
-        $0.beginsHandshake = false
-        $0.behaviour.handshake = handshake
-      }
-      let sessions = JoinedSessions(
-        headUnit, app: app, seed: seed, server: { FakeChannel(isServer: false) },
-        client: { FakeChannel(isServer: true, serialNumber: AppDriver.configuration.appID) })
-      sessions.connect()
-      sessions.wait(.milliseconds(200))
+      let sessions = joined(handshake, seed: seed)
       if service == .audio { sessions.setAudioRequest(AudioStartRequest()) }
       if service == .video { sessions.setVideoRequest(AppDriver.videoRequest) }
       sessions.wait(.milliseconds(1800))

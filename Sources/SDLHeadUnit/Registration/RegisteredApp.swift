@@ -51,9 +51,8 @@ struct RegisteredApp: Sendable {
 
   var mayStream: Bool { role != .other }
 
-  /// Whether SDL Core would not have answered RegisterAppInterface yet, which takes it a moment.
+  /// Whether SDL Core would not have answered RegisterAppInterface yet, which takes it a moment; nobody has opened the app.
   func isBeingRegistered(at now: Duration) -> Bool {
-    // It was never opened.
     status.level == HMILevel.none && closedAt == nil && now - registeredAt < CoreLimits.registration
   }
 
