@@ -20,7 +20,9 @@ import Testing
   /// for
   ///   everything else, so that it stays free once it is closed.
   private func connected(to uri: String, as number: Int32? = nil) throws -> Int32 {
-    guard case .tcp(_, let port) = try HeadUnitURI(uri) else { throw TestFailure("\(uri) is no TCP address") }
+    guard GStreamer.isReady, case .tcp(_, let port) = try HeadUnitURI(uri) else {
+      throw TestFailure("\(uri) is no TCP address")
+    }
     let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
     var address = sockaddr_in()
     address.sin_family = sa_family_t(AF_INET)

@@ -36,7 +36,7 @@ final class PolicyFetch: Sendable {
     }
     do throws(LinkError) {
       try WorkerThread.detach(name: "sdl-policy") {
-        defer { self.isBusy.store(false, ordering: .relaxed) }
+        var failure: HTTPFailure?
         do throws(HTTPFailure) {
           // Without a slash it is no media type, of which libsoup would warn.
           let contentType = request.headers["ContentType"].flatMap { $0.contains("/") ? $0 : nil } ?? "application/json"
@@ -45,8 +45,11 @@ final class PolicyFetch: Sendable {
           // The connection may have ended meanwhile, and the head unit asks again.
           _ = try? connection.request(.systemRequest, ["requestType": .string(request.type)], bulk: answer)
         } catch {
-          fail(error.description)
+          failure = error
         }
+        // Who learns of the failure may have the head unit ask again at once.
+        self.isBusy.store(false, ordering: .relaxed)
+        if let failure { fail(failure.description) }
       }
     } catch {
       isBusy.store(false, ordering: .relaxed)
