@@ -44,29 +44,8 @@ cgst_log_enabled (GstDebugCategory * category, GstDebugLevel level)
 /* GST_STATE */
 static inline GstState cgst_element_state (GstElement * element) { return GST_STATE (element); }
 
-/* GST_STATE_TARGET */
-static inline GstState cgst_element_target (GstElement * element) { return GST_STATE_TARGET (element); }
-
 /* GST_BASE_SINK_PAD */
 static inline GstPad *cgst_base_sink_pad (gpointer sink) { return GST_BASE_SINK_PAD (sink); }
-
-/* Whether a sink waits for the buffer that brings it to PAUSED, without the preroll lock. */
-static inline gboolean
-cgst_base_sink_needs_preroll (GstBaseSink * sink)
-{
-  return g_atomic_int_get (&sink->need_preroll);
-}
-
-/* GST_BASE_SINK_PREROLL_LOCK, GST_BASE_SINK_PREROLL_UNLOCK */
-static inline void cgst_base_sink_preroll_lock (GstBaseSink * sink) { GST_BASE_SINK_PREROLL_LOCK (sink); }
-static inline void cgst_base_sink_preroll_unlock (GstBaseSink * sink) { GST_BASE_SINK_PREROLL_UNLOCK (sink); }
-
-/* GST_IS_BASE_SRC, GST_IS_BASE_TRANSFORM */
-static inline gboolean cgst_is_base_src (gpointer object) { return GST_IS_BASE_SRC (object); }
-static inline gboolean cgst_is_base_transform (gpointer object) { return GST_IS_BASE_TRANSFORM (object); }
-
-/* GST_BUFFER_POOL_IS_FLUSHING */
-static inline gboolean cgst_buffer_pool_is_flushing (GstBufferPool * pool) { return GST_BUFFER_POOL_IS_FLUSHING (pool); }
 
 /* GST_BASE_SRC_PAD */
 static inline GstPad *cgst_base_src_pad (gpointer src) { return GST_BASE_SRC_PAD (src); }
@@ -93,13 +72,6 @@ static inline void cgst_pad_set_accept_template (GstPad * pad) { GST_PAD_SET_ACC
 
 /* GST_PAD_IS_FLUSHING */
 static inline gboolean cgst_pad_is_flushing (GstPad * pad) { return GST_PAD_IS_FLUSHING (pad); }
-
-/* Whether the calling thread is the process's first. (gettid is hidden without _GNU_SOURCE.) */
-static inline gboolean
-cgst_is_first_thread (void)
-{
-  return syscall (SYS_gettid) == getpid ();
-}
 
 /* GST_VIDEO_INFO_FORMAT */
 static inline GstVideoFormat cgst_video_info_format (const GstVideoInfo * info) { return GST_VIDEO_INFO_FORMAT (info); }

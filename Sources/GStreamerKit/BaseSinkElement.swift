@@ -11,9 +11,6 @@ public protocol BaseSinkElement: GStreamerElement, PropertyOwner {
   func sendEvent(_ event: UnsafeMutablePointer<GstEvent>) -> Bool
   /// Answers a query of the application.
   func answerApplication(_ query: UnsafeMutablePointer<GstQuery>) -> Bool
-  /// The element is finalized.
-  func willBeFreed()
-
   // GstBaseSink's.
   func caps(filter: UnsafeMutablePointer<GstCaps>?) -> UnsafeMutablePointer<GstCaps>?
   func setCaps(_ caps: UnsafeMutablePointer<GstCaps>) -> Bool
@@ -30,20 +27,12 @@ public protocol BaseSinkElement: GStreamerElement, PropertyOwner {
   func preroll(with buffer: UnsafeMutablePointer<GstBuffer>) -> GstFlowReturn
   func render(_ buffer: UnsafeMutablePointer<GstBuffer>) -> GstFlowReturn
 
-  // Before the base class gets events and buffers of the pad.
+  // Before the base class gets the pad's events.
   /// Why caps can't be used. The core refuses caps outside the template before the element sees them; here it can give
   /// the reason (`RejectedCapsTests`).
   func rejectionReason(of caps: UnsafeMutablePointer<GstCaps>) -> ElementError?
   /// Posts an error and makes all later buffers and caps fail.
   func fail(_ error: ElementError)
-  /// Waits until the buffer at hand, which is the first one, could be shown or heard; false if it is not to be. Not in
-  /// the preroll function: a flush that ended it would make the base class abort the state change.
-  func waitForPreroll() -> Bool
-  /// Whether ``takeAhead(_:)`` is to be called.
-  var takesAhead: Bool { get }
-  /// Takes a buffer that the base class would drop, or preroll with; nil to pass it on to the base class. Called with
-  /// the preroll lock, as the base class calls `render`.
-  func takeAhead(_ buffer: UnsafeMutablePointer<GstBuffer>) -> GstFlowReturn?
 }
 
 nonisolated(unsafe) private let baseSinkClass: UnsafeMutablePointer<GstBaseSinkClass> =
@@ -61,8 +50,6 @@ extension BaseSinkElement {
   ) {
     getParentTimes(of: buffer, &start, &end)
   }
-  public var takesAhead: Bool { false }
-  public func takeAhead(_ buffer: UnsafeMutablePointer<GstBuffer>) -> GstFlowReturn? { nil }
 
   /// The parent's `change_state`.
   public func changeParentState(_ transition: GstStateChange) -> GstStateChangeReturn {
@@ -123,6 +110,16 @@ extension BaseSinkElement {
     return time == .max ? .zero : max(.nanoseconds(Int64(clamping: time)) - offset, .zero)
   }
 
+  /// Whether the base class waits for the time of a buffer with this time stamp, if that is in the segment.
+  public func isSynchronized(_ time: GstClockTime) -> Bool {
+    time != .max && baseSink.pointee.segment.format == GST_FORMAT_TIME && hasClock
+  }
+
+  /// Whether there is a clock to wait for, and the application wants that (property `sync`).
+  public var hasClock: Bool {
+    gst_base_sink_get_sync(baseSink) != 0 && UInt64(gst_element_get_current_running_time(gstElement)) != .max
+  }
+
   /// Whether a time stamp is in the segment, but after ``latestRunningTime``.
   fileprivate func isTooLate(_ time: GstClockTime) -> Bool {
     let result = unlimitedRunningTime(of: time)
@@ -146,9 +143,6 @@ public let latestRunningTime = GstClockTime(Int64.max / 2)
 public struct BaseSinkInstance {
   /// Does the work.
   public let sink: any BaseSinkElement
-  // The base class's functions.
-  fileprivate let chain: GstPadChainFunction?
-  fileprivate let chainList: GstPadChainListFunction?
 }
 
 /// The types of sinks.
@@ -162,15 +156,11 @@ extension BaseSinkType {
     register(name, derivedFrom: gst_base_sink_get_type(), initClass: initClass, initInstance: initInstance)
   }
 
-  /// Gives a new instance its object, which gets the pad's events and buffers from now on.
+  /// Gives a new instance its object, which gets the pad's events from now on.
   public static func begin(_ instance: UnsafeMutableRawPointer?, with sink: any BaseSinkElement) {
-    let pad = sink.pad
-    attach(
-      BaseSinkInstance(sink: sink, chain: pad.pointee.chainfunc, chainList: pad.pointee.chainlistfunc), to: instance)
-    gst_pad_set_chain_function_full(pad, { BaseSinkType.chain($0, $1, $2.unsafelyUnwrapped) }, nil, nil)
-    gst_pad_set_chain_list_function_full(pad, { BaseSinkType.chainList($0, $1, $2.unsafelyUnwrapped) }, nil, nil)
+    attach(BaseSinkInstance(sink: sink), to: instance)
     gst_pad_add_probe(
-      pad, GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM,
+      sink.pad, GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM,
       { _, info, sink in
         BaseSinkType.sink(sink).see(info.unsafelyUnwrapped.pointee)
         return GST_PAD_PROBE_OK
@@ -180,48 +170,6 @@ extension BaseSinkType {
   @inline(__always)
   fileprivate static func sink(_ instance: UnsafeMutableRawPointer?) -> any BaseSinkElement {
     object(of: instance).sink
-  }
-
-  private static func chain(
-    _ pad: UnsafeMutablePointer<GstPad>?, _ parent: UnsafeMutablePointer<GstObject>?,
-    _ buffer: UnsafeMutablePointer<GstBuffer>
-  ) -> GstFlowReturn {
-    let instance = object(of: parent)
-    let result: GstFlowReturn
-    if !instance.sink.mayPreroll {
-      result = GST_FLOW_FLUSHING
-    } else if instance.sink.takesAhead, let taken = instance.sink.takeAhead(buffer) {
-      result = taken
-    } else {
-      return instance.chain?(pad, parent, buffer) ?? GST_FLOW_ERROR
-    }
-    gst_buffer_unref(buffer)
-    return result
-  }
-
-  private static func chainList(
-    _ pad: UnsafeMutablePointer<GstPad>?, _ parent: UnsafeMutablePointer<GstObject>?, _ list: OpaquePointer
-  ) -> GstFlowReturn {
-    let instance = object(of: parent)
-    guard instance.sink.mayPreroll else {
-      gst_mini_object_unref(UnsafeMutablePointer(list))
-      return GST_FLOW_FLUSHING
-    }
-    guard instance.sink.takesAhead else { return instance.chainList?(pad, parent, list) ?? GST_FLOW_ERROR }
-    let writable = OpaquePointer(gst_mini_object_make_writable(UnsafeMutablePointer(list))) ?? list
-    var result = GST_FLOW_OK
-    var index: guint = 0
-    while result == GST_FLOW_OK, let buffer = gst_buffer_list_get(writable, index) {
-      if let taken = instance.sink.takeAhead(buffer) {
-        result = taken
-        gst_buffer_list_remove(writable, index, 1)
-      } else {
-        index += 1
-      }
-    }
-    if result == GST_FLOW_OK, index > 0 { return instance.chainList?(pad, parent, writable) ?? GST_FLOW_ERROR }
-    gst_mini_object_unref(UnsafeMutablePointer(writable))
-    return result
   }
 
   /// Fills in a class.
@@ -244,7 +192,7 @@ extension BaseSinkType {
       BaseSinkType.sink(sink).getProperty(id, value.unsafelyUnwrapped)
     }
     objectClass.pointee.finalize = { sink in
-      BaseSinkType.detach(from: sink).sink.willBeFreed()
+      _ = BaseSinkType.detach(from: sink)
       baseSinkClass.pointee.parent_class.parent_class.parent_class.finalize(sink)
     }
 
@@ -288,17 +236,5 @@ extension BaseSinkElement {
     var caps: UnsafeMutablePointer<GstCaps>?
     gst_event_parse_caps(event, &caps)
     if let caps, let reason = rejectionReason(of: caps) { fail(reason) }
-  }
-
-  /// Waits until the buffer at hand could be shown or heard, if it is the first one; false if it is not to be.
-  /// `need_preroll` is read without the lock first: a pad start or the end of a flush has set it before the next buffer
-  /// comes, and a pause does not wait for the buffer at hand.
-  fileprivate var mayPreroll: Bool {
-    guard cgst_base_sink_needs_preroll(baseSink) != 0 else { return true }
-    cgst_base_sink_preroll_lock(baseSink)
-    let sink = baseSink.pointee
-    let prerolls = sink.need_preroll != 0 && sink.flushing == 0 && sink.eos == 0
-    cgst_base_sink_preroll_unlock(baseSink)
-    return !prerolls || waitForPreroll()
   }
 }

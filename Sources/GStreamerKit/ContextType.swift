@@ -52,15 +52,13 @@ public struct ContextType<Object: AnyObject & Sendable>: Sendable {
   }
 
   private func share<Element: GStreamerElement>(_ object: Object, from element: Element) {
-    // It stays while the element is in NULL, so that elements that start one after the other share it.
-    guard let context = gst_context_new(name.cString, 1) else { return }
-    defer { gst_context_unref(context) }
+    // Not persistent: elements and bins lose it on their way from PAUSED to READY, and to NULL.
+    guard let context = gst_context_new(name.cString, 0) else { return }
     var value = GValue()
     g_value_init(&value, boxedType)
     g_value_take_boxed(&value, Unmanaged<AnyObject>.passRetained(object).toOpaque())
     gst_structure_take_value(gst_context_writable_structure(context), Self.field, &value)
     gst_element_set_context(element.gstElement, context)
-    gst_context_ref(context)
     element.post(gst_message_new_have_context(element.gstElement.cast(), context))
   }
 }

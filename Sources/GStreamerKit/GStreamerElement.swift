@@ -28,23 +28,11 @@ extension GStreamerElement {
     return ObjectReference(owning: gst_element_get_bus(pipeline.pointer.cast())) != nil
   }
 
-  /// Whether READY is the target state of the pipeline. A player is in READY between two films, and takes its sinks to
-  /// NULL then.
-  public var isInReadyPipeline: Bool {
-    cgst_element_target(Self.outermostBin(of: gstElement).pointer.cast()) == GST_STATE_READY
-  }
+  /// Identifies the pipeline, or the element itself if it is in no bin.
+  public var pipelineAddress: UInt { UInt(bitPattern: Self.outermostBin(of: gstElement).pointer) }
 
-  /// Whether the sender of a query in READY may choose a format by the answer: the pipeline is starting, or there is
-  /// none yet, as when playbin asks the sink that an application has set. An application that links elements in READY
-  /// chooses nothing.
-  public var mayBeStarting: Bool {
-    let pipeline = Self.outermostBin(of: gstElement)
-    return pipeline.pointer == UnsafeMutableRawPointer(gstElement).assumingMemoryBound(to: GstObject.self)
-      || cgst_element_target(pipeline.pointer.cast()).rawValue > GST_STATE_READY.rawValue
-  }
-
-  /// The element itself, if it is in no bin.
-  private static func outermostBin(of element: UnsafeMutablePointer<GstElement>) -> ObjectReference<GstObject> {
+  /// The pipeline, or the element itself if it is in no bin.
+  static func outermostBin(of element: UnsafeMutablePointer<GstElement>) -> ObjectReference<GstObject> {
     var outermost = ObjectReference<GstObject>(retaining: element.cast())
     while let parent = ObjectReference(owning: gst_object_get_parent(outermost.pointer)) { outermost = parent }
     return outermost

@@ -11,8 +11,8 @@ import Testing
   /// An app and a head unit, connected over TCP.
   private struct Pair {
     static let frameCount = 30
-    /// The sources' own, the connection's and the head unit's.
-    static let threadCount = 4
+    /// The sources' own, the connection's, the head unit's and the player's.
+    static let threadCount = 5
 
     let screen: Pipeline
     let app: Pipeline
@@ -21,23 +21,24 @@ import Testing
       screen = try Pipeline("sdlheadunitsrc name=src port=0 screen-size=320x240 ! fakesink sync=false")
       try screen.play()
       let port = try #require(try screen["src"]["current-port"])
-      // Paced, but not live, so that no frame may be missing, however busy the machine is.
+      // Paced, but not live, so that no frame that was sent may be missing, however busy the machine is.
       app = try Pipeline(
         """
         videotestsrc pattern=ball num-buffers=\(Self.frameCount) ! video/x-raw,width=320,height=240,framerate=15/1 \
-        ! sdlvideosink name=sink uri=sdl://127.0.0.1:\(port) max-framerate=15 max-lateness=-1 keep-alive-interval=0
+        ! sdlvideosink name=sink uri=sdl://127.0.0.1:\(port) max-framerate=15 keep-alive-interval=0
         """)
-      try app.play()
+      try app.playAsAPlayer()
     }
 
     func waitForEnd() throws {
       try app.waitForEnd()
       let source = try screen["src"]
-      #expect(eventually { source.statistics["frames-out"] >= Self.frameCount }, "\(source.statistics)")
-      #expect(source.statistics["frames-in"] == Self.frameCount)
-      #expect(source.statistics.dropped == 0, "\(source.statistics)")
       let statistics = try app.sink.statistics
-      #expect(statistics["frames-sent"] == Self.frameCount && statistics.dropped == 0, "\(statistics)")
+      // So many at a time are late for a busy machine.
+      #expect(statistics["frames-sent"] > 2, "\(statistics)")
+      let count = statistics["frames-sent"] + statistics["frames-repeated"]
+      #expect(eventually { source.statistics["frames-out"] == count }, "\(source.statistics), \(statistics)")
+      #expect(source.statistics.dropped == 0, "\(source.statistics)")
     }
 
     func stop() {

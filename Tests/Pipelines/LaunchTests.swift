@@ -49,12 +49,11 @@ import Testing
     #expect((29...30).contains(try pictures(in: folder.path("record.h264"))), "\(summary)")
   }
 
-  /// gst-launch quits its main loop for an error even before it runs, and then never ends. A third of these attempts
-  /// did.
+  /// gst-launch quits its main loop for an error even before it runs, and then never ends, unless a change of state fails.
   @Test(arguments: 1...8)
   func anErrorThatComesAtOnce(_ attempt: Int) throws {
     let result = try folder.launch("fakesrc ! fakesink sdlvideosink uri=sdl://127.0.0.1:1 connect-timeout=1")
-    #expect(result.status == 1 && result.errors.contains("127.0.0.1:1"), "\(result)")
+    #expect(result.status != 0 && result.errors.contains("127.0.0.1:1"), "\(result)")
   }
 
   /// Their segment is one of bytes.

@@ -4,7 +4,7 @@ import GStreamerKit
 
 @testable import Plugin
 
-/// An MP4 or Matroska file of H.264, whose pictures all differ, made for one test.
+/// A file of H.264, whose pictures all differ, made for one test.
 final class Film {
   /// How the pictures are encoded.
   enum Encoding: CaseIterable, Sendable {
@@ -14,27 +14,46 @@ final class Film {
     case reordered
   }
 
+  /// The kind of file.
+  enum Container {
+    case mp4
+    case matroska
+    /// H.264 alone, as a byte stream.
+    case none
+
+    fileprivate var muxer: String {
+      switch self {
+      case .mp4: "mp4mux name=muxer"
+      case .matroska: "matroskamux name=muxer"
+      case .none: "video/x-h264,stream-format=byte-stream"
+      }
+    }
+  }
+
   static let frameDuration: UInt64 = 1_000_000_000 / 30
 
   let path: String
   let frameCount: Int
   let keyFrameInterval: Int
 
-  /// - Parameter folder: of the test, which removes it.
+  /// - Parameters:
+  ///   - folder: of the test, which removes it.
+  ///   - hasSound: whether there is sound of the same length.
   init(
     in folder: URL, _ encoding: Encoding = .inOrder, frameCount: Int = 45, keyFrameInterval: Int = 15, width: Int = 320,
-    height: Int = 240, isMatroska: Bool = false
+    height: Int = 240, container: Container = .mp4, hasSound: Bool = false
   ) throws {
     path = folder.appendingPathComponent("film").path
     self.frameCount = frameCount
     self.keyFrameInterval = keyFrameInterval
     let options = encoding == .inOrder ? "bframes=0 tune=zerolatency" : "bframes=2 b-adapt=false rc-lookahead=5"
+    let sound = "audiotestsrc num-buffers=\(frameCount) samplesperbuffer=1470 ! audioconvert ! avenc_aac ! muxer."
     let pipeline = try Pipeline(
       """
       videotestsrc num-buffers=\(frameCount) pattern=ball ! \(Picture.caps(width, height)) \
       ! x264enc speed-preset=superfast \(options) threads=1 key-int-max=\(keyFrameInterval) option-string=scenecut=0 \
       ! video/x-h264,profile=\(encoding == .inOrder ? "constrained-baseline" : "main") \
-      ! h264parse ! \(isMatroska ? "matroskamux" : "mp4mux") ! filesink location=\(path)
+      ! h264parse ! \(container.muxer) ! filesink location=\(path) \(hasSound ? sound : "")
       """)
     try pipeline.play()
     try pipeline.waitForEnd()

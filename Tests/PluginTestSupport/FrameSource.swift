@@ -27,6 +27,12 @@ struct FrameSource {
     return push(buffer, at: index, flags: flags)
   }
 
+  /// Pushes bytes as a frame without a time.
+  func pushUnstamped(_ bytes: [UInt8]) -> GstFlowReturn {
+    guard let buffer = buffer(of: bytes) else { return GST_FLOW_ERROR }
+    return gst_app_src_push_buffer(source, buffer)
+  }
+
   /// Pushes a buffer that belongs to the caller so far.
   @discardableResult
   func push(

@@ -10,6 +10,7 @@ final class Pipeline {
   /// Every message that has been taken from the bus.
   private(set) var messages: [BusMessage] = []
   private let bus: UnsafeMutablePointer<GstBus>
+  private var follower: BufferingFollower?
 
   init(_ description: String) throws {
     guard GStreamer.isReady else { throw TestFailure("GStreamer could not be set up") }
@@ -26,6 +27,7 @@ final class Pipeline {
   }
 
   deinit {
+    follower?.end()
     stop()
     gst_object_unref(bus)
   }
@@ -56,6 +58,12 @@ final class Pipeline {
     if setState(GST_STATE_PLAYING) == GST_STATE_CHANGE_FAILURE {
       throw TestFailure("the pipeline did not start: \(drain())")
     }
+  }
+
+  /// The same, and pauses below 100 % BUFFERING from then on, as players do.
+  func playAsAPlayer() throws {
+    if follower == nil { follower = try BufferingFollower(element.pointer) }
+    try play()
   }
 
   /// Waits until the state has been reached.
@@ -112,7 +120,7 @@ final class Pipeline {
   }
 
   /// The next message, or nil when none comes within `timeout`.
-  private func next(within timeout: Duration) -> BusMessage? {
+  func next(within timeout: Duration) -> BusMessage? {
     guard let message = gst_bus_timed_pop(bus, GstClockTime(max(timeout, .zero).nanoseconds)) else { return nil }
     defer { gst_mini_object_unref(UnsafeMutableRawPointer(message).assumingMemoryBound(to: GstMiniObject.self)) }
     let value = BusMessage(message)

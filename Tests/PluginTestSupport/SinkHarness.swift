@@ -59,8 +59,10 @@ final class SinkHarness {
   }
 
   /// Plays until frames may be sent. A frame without a picture, which is never sent, takes the caps to the sink.
-  func start() throws {
-    try pipeline.play()
+  ///
+  /// - Parameter asAPlayer: see ``Pipeline/playAsAPlayer()``.
+  func start(asAPlayer: Bool = false) throws {
+    if asAPlayer { try pipeline.playAsAPlayer() } else { try pipeline.play() }
     push([], flags: GST_BUFFER_FLAG_GAP)
     try pipeline.waitForElementMessage("sdl-stream-started")
   }

@@ -90,7 +90,6 @@ struct Scenario: Codable {
     plan.interval = isSlow ? random.pick([5000, 20_000, 60_000]) : random.pick([40, 200, 400, 1500, 1500])
     plan.isLive = random.chance(0.6)
     plan.isRaw = random.chance(0.7)
-    plan.isFinal = random.chance(0.1)
     plan.sizes = random.chance(0.2) ? ["800x480", "480x320", "800x380", "960x600"] : nil
     plan.suspendPolicy = random.pick(SuspendPolicy.allCases).rawValue
     plan.resizePolicy = random.pick(ResizePolicy.allCases.dropLast()).rawValue

@@ -311,7 +311,6 @@ final class World {
     let name = app.name
     app.video?.setFlushing(false)
     app.video?.plan.sizes = nil
-    app.video?.plan.isFinal = false
     app.video?.widestDisplay = .max
     app.video?.beginStream()
     app.video?.choose(.ranges)
@@ -366,7 +365,6 @@ final class World {
 
   private static func heal(_ plan: inout SimulatedApp.Plan) {
     plan.video?.sizes = nil
-    plan.video?.isFinal = false
     plan.video?.isRaw = true
     plan.requiresEncryption = false
   }

@@ -45,40 +45,47 @@ import Testing
     #expect(messages(harness).allSatisfy { $0.processed == 0 } && messages(harness).map(\.dropped) == [1, 2, 3, 4, 5])
   }
 
-  /// The base class would drop late frames of H.264, on which others depend.
-  @Test func limitsSetDuringH264AreForRawVideo() throws {
-    let units = try encodedUnits(6, keyFrameInterval: 20)
-    let harness = try SinkHarness(caps: EncodedUnit.caps(), properties: "keep-alive-interval=0")
+  /// Whatever format comes, whatever the driver does, and however late frames are.
+  @Test(arguments: [true, false]) func theUsersPropertiesStay(isRaw: Bool) throws {
+    let names = ["max-lateness", "qos", "ts-offset", "sync", "async", "render-delay", "processing-deadline"]
+    let units = isRaw ? [] : try encodedUnits(8, keyFrameInterval: 4)
+    let harness = try SinkHarness(
+      isLive: false, caps: isRaw ? Picture.caps() : EncodedUnit.caps(),
+      properties: "keep-alive-interval=0 max-lateness=5000000000 ts-offset=5000000 render-delay=1000000")
     let sink = try harness.pipeline.sink
+    let before = names.map { sink[$0] }
+    func push(_ range: Range<Int>) {
+      for index in range {
+        if isRaw { harness.pushPicture() } else { harness.push(units[index].bytes, flags: units[index].flags) }
+      }
+    }
     try harness.pipeline.play()
-    harness.push(units[0].bytes, flags: units[0].flags)
+    push(0..<1)
     try harness.headUnit.waitForFrames(1)
-    #expect(sink["max-lateness"] == "-1" && sink["qos"] == "false")
-    sink.set("max-lateness", "20000000")
-    sink.set("qos", "true")
-    // The time of the other frames has passed then.
-    harness.watch(for: .milliseconds(500))
-    for unit in units[1...] { harness.push(unit.bytes, flags: unit.flags) }
-    try harness.headUnit.waitForFrames(units.count)
-    #expect(sink.statistics["frames-dropped-late"] == 0)
-    #expect(sink["max-lateness"] == "-1" && sink["qos"] == "false")
+    try harness.show(.background)
+    try harness.wait(forStreamState: "stopped")
+    push(1..<4)
+    #expect(eventually { (try? harness.statistics["frames-dropped-suspended"]) == 3 })
+    try harness.show(.full)
+    push(4..<8)
+    try harness.headUnit.waitForFrames(3)
+    #expect(names.map { sink[$0] } == before)
     harness.pipeline.stop()
-    #expect(sink["max-lateness"] == "20000000" && sink["qos"] == "true")
+    #expect(names.map { sink[$0] } == before)
   }
 
-  @Test func limitsSetAfterTheLastFrameOfH264Stay() throws {
-    let unit = try encodedUnits(1)[0]
-    let harness = try SinkHarness(caps: EncodedUnit.caps(), properties: "max-lateness=50000000 qos=false")
-    let sink = try harness.pipeline.sink
-    for value in ["20000000", "30000000"] {
-      try harness.pipeline.play()
-      let count = harness.headUnit.record.video.count
-      harness.push(unit.bytes, flags: unit.flags)
-      try harness.headUnit.waitForFrames(count + 1)
-      sink.set("max-lateness", value)
-      harness.pipeline.stop()
-      #expect(sink["max-lateness"] == value && sink["qos"] == "false")
-    }
+  /// A raw picture is better left out than encoded after its time; one in a second is shown nevertheless.
+  @Test func lateRawPictures() throws {
+    let harness = try SinkHarness(isLive: false, properties: "keep-alive-interval=0")
+    try harness.start(asAPlayer: true)
+    harness.watch(for: .milliseconds(600))
+    let before = messages(harness).count
+    for _ in 0..<4 { harness.source.push(Picture(320, 240, 0).bytes, at: 1) }
+    #expect(eventually { (try? harness.statistics["frames-in"]) == 5 })
+    let late = try harness.statistics["frames-dropped-late"]
+    #expect(late >= 3)
+    #expect(eventually { messages(harness).count == before + late })
+    #expect(try harness.statistics.areFramesConserved)
   }
 
   /// Frames that the frame rate limit drops are not lost, so there is no QOS message.

@@ -116,7 +116,7 @@ import Testing
   }
 
   @Test func resumedStreamBeginsWithTheUnchangedPicture() throws {
-    let harness = try harness("background-notice=false suspend-policy=block")
+    let harness = try harness("background-notice=false")
     try harness.pipeline.play()
     let picture = Picture(320, 240, 1)
     try push(picture, 150, to: harness)

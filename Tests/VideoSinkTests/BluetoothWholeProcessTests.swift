@@ -131,7 +131,7 @@ import Testing
   @Test func noBlueZ() throws {
     try bluez.command("leave")
     let pipeline = try makePipeline("sdl+bluetooth:", "connect-timeout=300")
-    try pipeline.play()
+    pipeline.setState(GST_STATE_PLAYING)
     let warning = try pipeline.waitForWarning()
     let error = try pipeline.waitForError()
     #expect(warning.text == error.text && error.text.contains("systemctl start bluetooth"), "\(error)")
@@ -142,7 +142,7 @@ import Testing
   @Test func noBus() throws {
     setenv("DBUS_SYSTEM_BUS_ADDRESS", "unix:path=/nonexistent/bus", 1)
     let pipeline = try makePipeline()
-    try pipeline.play()
+    pipeline.setState(GST_STATE_PLAYING)
     #expect(try pipeline.waitForError().text.contains("system D-Bus"))
     pipeline.stop()
   }

@@ -31,19 +31,6 @@ private let limit: Int32 = 16
     return try body()
   }
 
-  /// GLib aborts if there is no descriptor for the default main context.
-  @Test func noMainContextIsMade() throws {
-    let before = ProcessCounts.descriptors
-    let isStreaming = Monitor<Bool?>(nil)
-    try WorkerThread.detach(name: "streaming") {
-      let isCurrent = StreamingThread.isCurrent
-      isStreaming.withLock { $0 = isCurrent }
-      isStreaming.broadcast()
-    }
-    #expect(isStreaming.wait(until: MonotonicClock.now + testTimeout) { $0 } == true)
-    #expect(ProcessCounts.descriptors == before, "\(ProcessCounts.descriptorTargets)")
-  }
-
   @Test func start() throws {
     let headUnit = try TestHeadUnit()
     let pipeline = try Pipeline(

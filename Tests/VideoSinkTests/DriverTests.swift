@@ -25,47 +25,36 @@ import Testing
     #expect(eventually { (try? harness.statistics["frames-encoded"]) == 3 })
   }
 
+  /// The application pauses as long as it is asked to.
   @Test func fileWaitsAndLosesNothing() throws {
-    let harness = try SinkHarness(.small(activation: nil), isLive: false)
-    try harness.pipeline.play()
-    harness.pushPictures(12)
-    harness.source.end()
-    try harness.headUnit.waitForRegistration()
-    try harness.pipeline.waitForDriverRequest(GST_PROGRESS_TYPE_START)
-    // The pipeline prerolls so long: nothing is to start before the picture does.
-    #expect(harness.pipeline.messages.allSatisfy { $0.kind != .asyncDone })
-    #expect(try harness.statistics.areFramesConserved)
-    try harness.headUnit.show(.limited)
-    try harness.pipeline.waitForDriverRequest(GST_PROGRESS_TYPE_COMPLETE)
-    try harness.pipeline.waitForEnd()
-    #expect(harness.headUnit.record.video.count == 12)
-    #expect(try harness.statistics["frames-sent"] == 12)
-    #expect(try harness.statistics.dropped == 0)
-  }
-
-  @Test func fileGoesOnAtItsOwnSpeed() throws {
     let frameRate = 10
     let count = 12
     let harness = try SinkHarness(
       .small(activation: nil), isLive: false, caps: Picture.caps(frameRate: frameRate), frameRate: frameRate,
-      properties: "max-lateness=-1 keep-alive-interval=0")
+      properties: "keep-alive-interval=0")
     try harness.pipeline.play()
     harness.pushPictures(count)
     harness.source.end()
+    try harness.pipeline.wait(for: "request") { $0.buffering == 0 ? true : nil }
     try harness.pipeline.waitForDriverRequest(GST_PROGRESS_TYPE_START)
-    // Long enough that all frames would be late if the running time had begun.
-    let shown = MonotonicClock.now + .milliseconds(count * 1000 / frameRate)
-    #expect(eventually { MonotonicClock.now > shown })
-    try harness.headUnit.show(.full)
+    try harness.pipeline.reach(GST_STATE_PAUSED)
+    // Long enough that all frames would be late if the running time went on.
+    harness.watch(for: .milliseconds(count * 1000 / frameRate))
+    try harness.headUnit.show(.limited)
+    try harness.pipeline.waitForDriverRequest(GST_PROGRESS_TYPE_COMPLETE)
+    try harness.pipeline.wait(for: "request") { $0.buffering == 100 ? true : nil }
+    try harness.pipeline.play()
     try harness.pipeline.waitForEnd()
     let arrivals = harness.headUnit.record.arrivals
-    #expect(arrivals.count == count)
-    // A busy machine makes it longer, never shorter.
+    // The machine may be too busy to pause while the first frame waits.
+    #expect((count - 1...count).contains(arrivals.count))
+    // At its own speed: a busy machine makes it longer, never shorter.
     let span = try #require(arrivals.last) - (try #require(arrivals.first))
-    #expect(span > .milliseconds((count - 1) * 1000 / frameRate / 2), "\(span)")
+    #expect(span > .milliseconds((count - 2) * 1000 / frameRate / 2), "\(span)")
+    #expect(try harness.statistics.areFramesConserved)
   }
 
-  /// The level while the first frame of a file waits, and what the user is told then and after that.
+  /// The level while a file is to pause, and what the user is told then and after that.
   @Test(arguments: [
     (HMILevel.background, "Waiting for the driver to open the app", "The driver has opened the app"),
     (.limited, "Waiting for the head unit to allow video", "The head unit allows video"),
@@ -87,25 +76,27 @@ import Testing
     }
   }
 
-  @Test func prerollThatWaitsCanBeStopped() throws {
+  /// Nothing is left that the application would wait for.
+  @Test func theWaitForTheDriverEndsWithTheStream() throws {
     let harness = try SinkHarness(.small(activation: nil), isLive: false)
     try harness.pipeline.play()
     harness.pushPictures(2)
     try harness.pipeline.waitForDriverRequest(GST_PROGRESS_TYPE_START)
     try harness.pipeline.stopKeepingMessages()
     try harness.pipeline.waitForDriverRequest(GST_PROGRESS_TYPE_CANCELED)
+    try harness.pipeline.wait(for: "end of the pause") { $0.buffering == 100 ? true : nil }
     #expect(harness.pipeline.drain().allSatisfy { $0.error == nil && $0.warning == nil })
     #expect(harness.headUnit.record.starts.isEmpty)
   }
 
-  /// With the policy `drop` nothing waits.
-  @Test func prerollNeedsNoHeadUnit() throws {
+  @Test(arguments: ["auto", "drop"]) func prerollNeedsNoHeadUnit(_ policy: String) throws {
     let silent = try RawPeer { $0.readToEnd() }
-    let pipeline = try Pipeline("videotestsrc ! sdlvideosink name=sink suspend-policy=drop uri=\(silent.uri)")
+    let pipeline = try Pipeline(
+      "videotestsrc ! sdlvideosink name=sink suspend-policy=\(policy) uri=\(silent.uri)")
     try pipeline.reach(GST_STATE_PAUSED)
     pipeline.drain()
     #expect(pipeline.messages.contains { $0.kind == .asyncDone })
-    #expect(pipeline.messages.allSatisfy { $0.error == nil })
+    #expect(pipeline.messages.allSatisfy { $0.error == nil && $0.buffering == nil })
     #expect(eventually { (try? pipeline.sink["connection-state"]) == "registering" })
   }
 

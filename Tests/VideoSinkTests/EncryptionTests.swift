@@ -64,7 +64,7 @@ import Testing
     let clear = try HeadUnitPipeline(Self.screen)
     for encryption in ["none", "authenticate-and-encrypt"] {
       let required = try sink(clear.uri, "\(Self.app()) encryption=\(encryption) rpc-encryption=require")
-      try required.play()
+      required.setState(GST_STATE_PLAYING)
       let error = try required.waitForError()
       #expect(error.isResource(GST_RESOURCE_ERROR_NOT_AUTHORIZED), "\(error)")
       #expect(error.text.contains("rpc-encryption=require demands"), "\(error)")

@@ -44,7 +44,7 @@ import Testing
       """
       videotestsrc is-live=\(isLive) pattern=snow ! \(Picture.caps(640, 480)) \
       ! sdlvideosink name=sink sync=\(isLive) bitrate=50000 speed-preset=ultrafast uri=\(uri) \
-      suspend-policy=\(isLive ? "drop" : "block") background-notice=false
+      suspend-policy=\(isLive ? "drop" : "auto") background-notice=false
       """)
     try pipeline.play()
     try reach(place, pipeline, headUnit, isLive: isLive)

@@ -25,7 +25,7 @@ import X264Encoder
     ("max-retry-interval", "30000", "4000", "4000"),
     ("app-state", "foreground", "background", "background"),
     ("restart-on-foreground", "false", "true", "true"),
-    ("suspend-policy", "auto", "request-pause", "request-pause"),
+    ("suspend-policy", "auto", "drop", "drop"), ("open-timeout", "500", "0", "0"),
     ("keep-alive-interval", "500", "0", "0"),
     ("background-notice", "true", "false", "false"),
     ("background-repeat", "false", "true", "true"),
@@ -124,7 +124,7 @@ import X264Encoder
   }
 
   /// GStreamer's state is READY until the first frame has come, but the stream has taken the settings.
-  @Test(arguments: [("uri", "sdl://192.0.2.7"), ("app-id", "other"), ("suspend-policy", "block")])
+  @Test(arguments: [("uri", "sdl://192.0.2.7"), ("app-id", "other"), ("suspend-policy", "drop")])
   func refusedOnTheWayToPlaying(_ name: String, _ value: String) throws {
     let pipeline = try Pipeline("appsrc ! sdlvideosink name=sink")
     let sink = try pipeline.sink

@@ -48,7 +48,7 @@ import Testing
 
   @Test func fileLosesNothing() throws {
     let harness = try SinkHarness(.small(frameRate: 120), isLive: false)
-    try harness.start()
+    try harness.start(asAPlayer: true)
     try harness.deliver(5)
     harness.headUnit.server.perform(.cut)
     try harness.pipeline.waitForElementMessage("sdl-disconnected")
@@ -72,7 +72,7 @@ import Testing
       ! sdlvideosink name=sink sync=false bitrate=50000 speed-preset=ultrafast uri=\(headUnit.uri)
       """)
     let sink = try pipeline.sink
-    try pipeline.play()
+    try pipeline.playAsAPlayer()
     try headUnit.waitForFrames(3)
     headUnit.server.setReading(false, for: try headUnit.waitForApp())
     #expect(eventually { sink.statistics["queue-frames"] == 3 })
@@ -94,7 +94,7 @@ import Testing
       videotestsrc num-buffers=40 ! \(Picture.caps()) \
       ! sdlvideosink name=sink max-lateness=2000000000 uri=\(headUnit.uri)
       """)
-    try pipeline.play()
+    try pipeline.playAsAPlayer()
     try headUnit.waitForFrames(10)
     headUnit.server.perform(.cut)
     // Longer than frames may be late, which is long enough for a busy machine.
@@ -143,7 +143,7 @@ import Testing
 
   @Test func endBehindFramesThatWait() throws {
     let harness = try SinkHarness(isLive: false)
-    try harness.start()
+    try harness.start(asAPlayer: true)
     try harness.deliver(3)
     harness.headUnit.server.perform(.cut)
     try harness.pipeline.waitForElementMessage("sdl-disconnected")

@@ -178,13 +178,13 @@ import Testing
     #expect(bench.tap.requests == ["RTP 160×120"])
   }
 
-  /// The first frame of a file waits for the head unit, and nothing is lost meanwhile.
+  /// A player pauses until the head unit has taken one, and nothing is lost.
   @Test(arguments: [true, false]) func fileOfARefusedSize(isRaw: Bool) throws {
     let units = isRaw ? [] : try encodedUnits(8)
     let harness = try SinkHarness(
       Self.configuration([Self.transport, Self.width, .regular]), isLive: false,
       caps: isRaw ? Picture.caps() : EncodedUnit.caps(), properties: "sync=false keep-alive-interval=0", isTapped: true)
-    try harness.pipeline.play()
+    try harness.pipeline.playAsAPlayer()
     if isRaw { harness.pushPictures(8) }
     for unit in units { harness.push(unit.bytes, flags: unit.flags) }
     harness.source.end()

@@ -11,7 +11,7 @@ import Testing
 @Suite struct RefusingHeadUnitTests {
   private func failure(_ change: (inout HeadUnitBehaviour) -> Void, isLive: Bool = true) throws -> BusMessage.Fault {
     let harness = try SinkHarness(HeadUnitConfiguration.small().with { change(&$0.behaviour) }, isLive: isLive)
-    try harness.pipeline.play()
+    harness.pipeline.setState(GST_STATE_PLAYING)
     harness.pushPicture()
     let error = try harness.pipeline.waitForError()
     harness.pipeline.stop()

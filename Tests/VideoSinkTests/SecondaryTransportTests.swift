@@ -123,10 +123,10 @@ import class TestSupport.SilentPort
     harness.pipeline.stop()
   }
 
-  /// A file waits for the connection in PAUSED already, and loses nothing.
+  /// A player pauses until the other connection is there again, and loses nothing.
   @Test func fileLosesNothing() throws {
     let harness = try SinkHarness(Self.headUnit([.secondary]), isLive: false)
-    try harness.start()
+    try harness.start(asAPlayer: true)
     try harness.deliver(5)
     harness.headUnit.server.perform(.cutSecondary)
     #expect(try harness.pipeline.waitForElementMessage("sdl-stream-waiting")["reason"] == "secondary-transport")

@@ -31,30 +31,23 @@ import Testing
     var reason: String { self == .driver ? "restarted" : "resumed" }
   }
 
-  enum Outcome {
-    case drops, holds, asks
-  }
-
   struct Case: Sendable, CustomTestStringConvertible {
     var policy: String
     var isLive: Bool
-    var outcome: Outcome
+    /// The application is asked for a pause.
+    var asks: Bool
 
     var testDescription: String { "\(policy), \(isLive ? "live" : "file")" }
   }
 
   static let cases: [Case] = [
-    Case(policy: "auto", isLive: true, outcome: .drops), Case(policy: "auto", isLive: false, outcome: .asks),
-    Case(policy: "block", isLive: true, outcome: .holds), Case(policy: "block", isLive: false, outcome: .holds),
+    Case(policy: "auto", isLive: true, asks: false), Case(policy: "auto", isLive: false, asks: true),
+    Case(policy: "drop", isLive: true, asks: false), Case(policy: "drop", isLive: false, asks: false),
   ]
 
   private static let pushed = 4
 
-  /// A live source does not wait for the service that is started again, also after another wait.
-  private func isHeldToTheEnd(_ given: Case, _ suspender: Suspender) -> Bool {
-    given.outcome != .drops && !(given.isLive && suspender == .driver)
-  }
-
+  /// The application ignores the request.
   @Test(arguments: cases, Suspender.allCases)
   func framesMeanwhile(_ given: Case, suspender: Suspender) throws {
     let harness = try SinkHarness(
@@ -72,35 +65,25 @@ import Testing
       let before = harness.headUnit.record.video.count
       let encoded = try harness.statistics["frames-encoded"]
       harness.pushPictures(Self.pushed)
-      switch given.outcome {
-      case .drops:
-        #expect(eventually { (try? harness.statistics["frames-dropped-suspended"]) == round * Self.pushed })
-      case .holds: #expect(eventually { (try? harness.statistics["frames-queued"]) == 1 })
-      case .asks:
-        try harness.pipeline.wait(for: "request") { $0.buffering == 0 ? true : nil }
-        #expect(eventually { (try? harness.statistics["frames-queued"]) == 1 })
-      }
+      if given.asks { try harness.pipeline.wait(for: "request") { $0.buffering == 0 ? true : nil } }
+      #expect(eventually { (try? harness.statistics["frames-dropped-suspended"]) == round * Self.pushed })
       #expect(try harness.statistics.areFramesConserved && harness.headUnit.record.video.count == before)
       #expect(try harness.statistics["frames-encoded"] == encoded)
-      // The application ignores the request.
       try suspender.resume(harness)
       #expect(try harness.pipeline.waitForElementMessage("sdl-stream-started")["reason"] == suspender.reason)
-      let held = isHeldToTheEnd(given, suspender) ? Self.pushed : 0
-      try harness.headUnit.waitForFrames(before + held)
+      // The last picture of a file, which may be a still one, is seen at once.
+      let kept = given.isLive ? 0 : 1
+      try harness.headUnit.waitForFrames(before + kept)
       try harness.deliver(2)
       let record = harness.headUnit.record
-      #expect(record.video[before].startsStream)
-      if held > 0 || given.outcome == .drops { #expect(record.video.count == before + held + 2) }
-      let requests = given.outcome == .asks ? round : 0
-      #expect(harness.bufferings == (0..<requests).flatMap { _ in [0, 100] })
+      #expect(record.video[before].startsStream && record.video.count == before + kept + 2)
+      #expect(harness.bufferings == (given.asks ? (0..<round).flatMap { _ in [0, 100] } : []))
     }
     let record = harness.headUnit.record
     #expect(record.violations == [] && record.starts.count == (suspender == .driver ? 3 : 1))
     #expect(try decode(record.video, width: 320, height: 240).count == record.video.count)
     let statistics = try harness.statistics
     #expect(statistics.areFramesConserved && statistics["suspensions"] == 2)
-    // The GAP buffer that carried the caps.
-    if isHeldToTheEnd(given, suspender) { #expect(statistics.dropped == 1) }
   }
 
   /// An application that follows each request, until the end of the stream.
@@ -128,9 +111,11 @@ import Testing
     try harness.pipeline.wait(for: "request") { $0.buffering == 100 ? true : nil }
     try harness.pipeline.play()
     try harness.pipeline.waitForEnd()
-    #expect(try harness.statistics.dropped == 0 && harness.statistics["frames-sent"] == count)
+    // None, unless the machine is too busy to pause while the first one waits.
+    let dropped = try harness.statistics.dropped
+    #expect(try dropped <= 2 && harness.statistics["frames-sent"] == count - dropped)
     // The head unit does not take what was on its way when the driver left.
-    let taken = suspender == .driver ? count - 3 : count
+    let taken = (suspender == .driver ? count - 3 : count) - dropped
     let record = try harness.headUnit.waitForFrames(taken)
     #expect(record.count <= count && record[before].startsStream)
     let arrivals = harness.headUnit.record.arrivals[before...]
@@ -234,21 +219,23 @@ import Testing
     #expect(harness.headUnit.record.violations == [])
   }
 
-  /// A blocked file has lost nothing, but the head unit may have opened a new decoder.
-  @Test func heldFileGoesOn() throws {
-    let units = try encodedUnits(12, keyFrameInterval: 4)
+  /// The next decoder begins with the frames of a file since the last key frame, though they came while nobody watched.
+  @Test func fileGoesOnInTheMidstOfAGroup() throws {
+    let units = try encodedUnits(11, keyFrameInterval: 4)
     let harness = try SinkHarness(
-      isLive: false, caps: EncodedUnit.caps(), properties: "sync=false suspend-policy=block keep-alive-interval=0")
+      isLive: false, caps: EncodedUnit.caps(), properties: "sync=false keep-alive-interval=0")
     try harness.pipeline.play()
     for unit in units[..<4] { harness.push(unit.bytes, flags: unit.flags) }
     try harness.headUnit.waitForFrames(4)
     try harness.show(.background)
     try harness.wait(forStreamState: "stopped")
-    for unit in units[4...] { harness.push(unit.bytes, flags: unit.flags) }
-    #expect(eventually { (try? harness.statistics["frames-queued"]) == 1 })
+    for unit in units[4..<10] { harness.push(unit.bytes, flags: unit.flags) }
+    #expect(eventually { (try? harness.statistics["frames-dropped-suspended"]) == 6 })
     try harness.show(.full)
-    let video = try harness.headUnit.waitForFrames(12)
-    #expect(video[4].startsStream && video[5...] == units[5...].map(\.bytes)[...])
-    #expect(try harness.statistics.dropped == 0)
+    try harness.wait(forStreamState: "streaming")
+    harness.push(units[10].bytes, flags: units[10].flags)
+    let video = try harness.headUnit.waitForFrames(7)
+    #expect(video[4].startsStream && video[5...] == units[9...].map(\.bytes)[...])
+    #expect(try harness.statistics.areFramesConserved)
   }
 }

@@ -14,7 +14,7 @@ import Testing
   private func failure(_ uri: String, _ properties: String = "", isLive: Bool = true) throws -> BusMessage.Fault {
     let pipeline = try Pipeline(
       "videotestsrc is-live=\(isLive) ! sdlvideosink name=sink uri=\(uri) \(properties)")
-    try pipeline.play()
+    pipeline.setState(GST_STATE_PLAYING)
     let error = try pipeline.waitForError()
     pipeline.stop()
     #expect(pipeline.messages.first { $0.error != nil }?.source == "sink")
@@ -105,7 +105,7 @@ import Testing
       let peer = try RawPeer { relay($0, to: port, cutAfter: limit) }
       let pipeline = try Pipeline(
         "videotestsrc is-live=true ! \(Picture.caps()) ! sdlvideosink name=sink auto-reconnect=false uri=\(peer.uri)")
-      try pipeline.play()
+      pipeline.setState(GST_STATE_PLAYING)
       let error = try pipeline.waitForError()
       pipeline.drain()
       #expect(pipeline.messages.first { $0.error != nil }?.source == "sink")

@@ -202,21 +202,6 @@ import Testing
     #expect(try pipeline.sink.statistics["frames-dropped-wrong-size"] == 20)
   }
 
-  @Test("suspend-policy=block: a file waits") func blockedFile() throws {
-    let headUnit = try TestHeadUnit(.small(640, 360))
-    let pipeline = try Pipeline(
-      """
-      videotestsrc num-buffers=20 ! sdlrangefilter name=filter landscape::max-width=600 \
-      ! sdlvideosink name=sink uri=\(headUnit.uri) sync=false suspend-policy=block
-      """)
-    try pipeline.play()
-    _ = try pipeline.waitForWarning()
-    try Child("landscape", of: pipeline["filter"]).set("max-width", "0")
-    try pipeline.waitForEnd()
-    #expect(headUnit.record.starts.count == 1)
-    #expect(headUnit.record.video.count > 10)
-  }
-
   @Test("Ranges that exclude each other, in two filters") func twoFilters() throws {
     let headUnit = try TestHeadUnit(ChoiceTests.core)
     let pipeline = try Pipeline(

@@ -23,12 +23,6 @@ final class AppClient: Sendable {
   /// How long after that the connection thread may take to end. Without a limit, a callback that waits for a lock of
   /// the thread that ends the app would deadlock both.
   private static let joinTimeout = Duration.milliseconds(250)
-  /// No error of the connection is posted earlier after the start. An immediate one, as from a closed port on this
-  /// machine, is too early for gst-launch: its handler on the posting thread quits a main loop that does not run yet,
-  /// so gst-launch never ends (`LaunchTests.anErrorThatComesAtOnce`). An element can't know when that loop runs.
-  private static let earliestFailure = Duration.milliseconds(250)
-  /// How long it stays registered for a sink that is in NULL.
-  private static let lingerTime = Duration.seconds(5)
 
   /// The settings of the first element.
   let settings: AppSettings
@@ -132,10 +126,9 @@ final class AppClient: Sendable {
     return true
   }
 
-  /// Fails because of the connection or the head unit: not before ``earliestFailure``. After the error message, the
-  /// present PROGRESS ends with an error as well.
+  /// Fails because of the connection or the head unit. After the error message, the present PROGRESS ends with an error
+  /// as well.
   func failConnection(_ error: ElementError, _ element: any AppElement, of stream: (any AppStream)? = nil) {
-    _ = state.wait(until: began + Self.earliestFailure) { $0.isOver ? true : nil }
     guard fail(error, element, of: stream) else { return }
     endProgress(GST_PROGRESS_TYPE_ERROR, error.text)
   }
@@ -143,15 +136,13 @@ final class AppClient: Sendable {
   /// Ends the connection and waits for its threads, for a limited time, and not on one of them. Its later reports do
   /// not reach an element.
   ///
-  /// - Parameters:
-  ///   - member: the last element that uses the app.
-  ///   - element: nil when the element is being freed, and can't post anything any more.
-  ///   - time: has passed since the element began to stop, and is subtracted from the time for the end.
-  private func end(_ member: AppMember, _ element: (any AppElement)?, after time: Duration) {
-    stopLingering(member.id)
-    let (isFirst, wasConnected) = state.change { ($0.end(), $0.status.peer != nil) }
-    guard isFirst else { return }
-    let grace = max(Self.closeTimeout - time, Self.shortestClose)
+  /// - Parameter isQuiet: whether nobody may be told.
+  func end(isQuiet: Bool = false) {
+    let (members, status, isInProgress, spent) = state.change { state in
+      (state.end(), state.status, state.isInProgress, state.timeOfStreamEnd(now: time.now))
+    }
+    guard var members else { return }
+    let grace = isQuiet ? Self.shortestClose : max(Self.closeTimeout - spent, Self.shortestClose)
     connection.stop(grace: grace)
     let joinDeadline = MonotonicClock.now + grace + Self.joinTimeout
     // A thread that is still in a callback keeps its references.
@@ -161,14 +152,16 @@ final class AppClient: Sendable {
       connection.join()
     }
     number.withLock { $0 = nil }
-    member.element.end()
     observer.app.withLock { $0 = nil }
-    let (last, isInProgress) = state.withLock { $0.clear() }
-    guard let element else { return }
+    state.withLock { $0.clear() }
+    if !isQuiet { members.withPoster { tellEnd($0, status, isInProgress: isInProgress) } }
+    members.removeAll()
+  }
+
+  private func tellEnd(_ element: any AppElement, _ status: AppStatus, isInProgress: Bool) {
     if isInProgress { element.postProgress(GST_PROGRESS_TYPE_CANCELED, "Connecting was cancelled") }
-    if last.lockScreen.status != .off { element.postLockScreen(LockScreen()) }
-    if wasConnected { element.postDisconnected(reason: "closed by the app", retryAfter: nil) }
-    for property in last.properties { element.notify(property) }
+    if status.lockScreen.status != .off { element.postLockScreen(LockScreen()) }
+    if status.peer != nil { element.postDisconnected(reason: "closed by the app", retryAfter: nil) }
   }
 
   /// The element belongs to a pipeline by now: announces a registration or a level whose messages no application has
@@ -216,14 +209,12 @@ extension AppClient {
     state.withLock { $0.members.detach(stream) }
   }
 
-  /// Another element uses the app.
-  ///
-  /// - Returns: the name of the first one; nil if another element streams the same, or the app can't be used.
-  func join(_ element: any AppElement) -> String? {
+  /// Another element uses the app; false if it can't, since another streams the same or the app does not go on.
+  func join(_ element: any AppElement) -> Bool {
     let member = AppMember(element)
-    let first = state.withLock { $0.join(member) }
-    requestNotifications()
-    return first
+    let hasJoined = state.withLock { $0.phase < .failing && $0.members.join(member) }
+    if hasJoined { requestNotifications() }
+    return hasJoined
   }
 
   /// The element wants other notifications. They are read with the lock, so that of two threads that change them the
@@ -242,102 +233,60 @@ extension AppClient {
     }
   }
 
+  /// No element uses it.
+  var isAbandoned: Bool { state.members.areAway }
+
+  /// No element uses it, and it was registered with other settings than those of the next one.
+  func isAbandoned(for settings: AppSettings) -> Bool {
+    state.members.areAway && !settings.isServed(by: self.settings)
+  }
+
+  /// The name of the first element that uses it; nil if none does.
+  var firstElementName: String? { state.members.firstName }
+
   /// The name of the element that streams `kind`; nil if none does.
   func elementName(of kind: StreamService) -> String? {
     state.members.name(of: kind)
   }
 
-  /// The element does not use the app any more. The last one ends the app, and releases it from elements that are in
-  /// NULL already.
+  /// The element does not use the app any more, which goes on.
   ///
-  /// - Parameters:
-  ///   - element: nil when the element is being freed, and can't post anything any more.
-  ///   - time: has passed already since the element began to stop.
-  /// - Returns: whether the app continues.
-  @discardableResult
-  func leave(_ id: ObjectIdentifier, _ element: (any AppElement)?, after time: Duration = .zero) -> Bool {
-    let (left, others, goesOn) = state.withLock { $0.leave(id) }
-    guard let left else { return false }
-    guard !goesOn else {
-      left.element.end()
-      requestNotifications()
-      return true
+  /// - Returns: whether others use it.
+  func leave(_ element: any AppElement) -> Bool {
+    let areThereOthers = state.withLock { $0.members.leave(ObjectIdentifier(element)) }
+    requestNotifications()
+    return areThereOthers
+  }
+
+  /// A stream has ended, after it was waited for.
+  func noteStreamEnd(at now: Duration, took time: Duration) {
+    state.withLock { $0.streamEnd = (now, time) }
+  }
+
+  /// The element needs a pause until its buffers may be sent, or not any more; returns whether to tell the application.
+  func setPause(_ isWanted: Bool, _ element: any AppElement) -> Bool {
+    let id = ObjectIdentifier(element)
+    let pipeline = element.pipelineAddress
+    return state.withLock { state in
+      isWanted ? state.members.requestPause(id, of: pipeline) : state.members.takeBackPause(id)
     }
-    end(left, element, after: time)
-    for other in others { other.element.withReference { $0.appHasLingered(self) } }
-    return false
   }
 }
 
 // MARK: Waiting for the head unit's formats, so that upstream chooses its first caps from them
 
 extension AppClient {
-  /// The head unit's formats, as `value` reads them from the status; nil if they are not known yet.
+  /// Waits until the head unit's formats are known, or the app has failed, as sinks wait for the device that they open.
   ///
-  /// On a streaming thread, waits for that as long as the first connection may take; ``interrupt(_:)``, failure and the
-  /// end of the app end the wait. Other threads get the present state at once: the wait may depend on an application's
-  /// main thread.
-  ///
-  /// - Parameters:
-  ///   - element: the one that answers.
-  ///   - pad: its sink pad. While a stream's pad flushes, its thread must not wait, because others wait for it.
-  func awaitForCaps<Value>(
-    of element: any AppElement, _ pad: UnsafeMutablePointer<GstPad>, _ value: (AppStatus) -> Value?
-  ) -> Value? {
-    let id = ObjectIdentifier(element)
-    let (present, asker) = state.withLock { (value($0.status), $0.members[id]) }
-    // In READY a pad is flushing too, but nothing waits for its thread.
-    let mayFlush = asker?.stream == nil
-    guard present == nil, StreamingThread.isCurrent, !connection.isOnObserverThread else { return present }
-    let deadline = began + .milliseconds(Int64(settings.connectTimeout))
-    let result = state.wait(until: deadline) { state -> Value?? in
-      if let value = value(state.status) { return .some(value) }
-      let isOver = state.phase == .failed || state.isOver || !state.isConnectionRunning
-      let member = state.members[id]
-      let isInterrupted = member?.isGoingDown ?? true || member?.interruptions != asker?.interruptions
-      return isOver || isInterrupted || !mayFlush && cgst_pad_is_flushing(pad) != 0 ? .some(nil) : nil
+  /// - Parameter time: how long at most, since the start of the connection.
+  /// - Returns: whether the app has not failed.
+  func awaitOpening(of element: any AppElement, atMost time: Duration) -> Bool {
+    guard !connection.isOnObserverThread else { return true }
+    let isOpen = state.wait(until: began + time) { state in
+      if state.phase >= .failed { return false }
+      // A player may take the element off the bus as soon as it is in READY.
+      return element.areFormatsKnown(state.toldSession) ? true : nil
     }
-    return result ?? nil
-  }
-
-  /// The element's pipeline flushes, or changes its state: its streaming threads must return.
-  func interrupt(_ element: any AppElement) {
-    state.change { $0.members.change(ObjectIdentifier(element)) { $0.interruptions &+= 1 } }
-  }
-
-  /// Between PAUSED→READY and READY→PAUSED no streaming thread waits: its element is about to stop.
-  func setGoingDown(_ isGoingDown: Bool, _ element: any AppElement) {
-    state.change { $0.members.change(ObjectIdentifier(element)) { $0.isGoingDown = isGoingDown } }
-  }
-}
-
-// MARK: A player that changes to READY between two films
-
-/// The player takes its sinks to NULL meanwhile (``GStreamerElement/isInReadyPipeline``). The app stays registered for
-/// a while then, and so stays on the car's screen (`FilmTests.nextFilmKeepsTheRegistration`).
-extension AppClient {
-  /// The element begins to wait for the next film; the app lingers once all of its elements do.
-  ///
-  /// - Returns: whether there is a registration to keep.
-  func linger(_ element: any AppElement) -> Bool {
-    let end = time.now + Self.lingerTime
-    let (isKept, isLast) = state.withLock { $0.linger(ObjectIdentifier(element), until: end) }
-    guard isLast else { return isKept }
-    connection.setTimer(at: end)
-    return true
-  }
-
-  /// The next film begins for the element, or the app is to end.
-  func stopLingering(_ id: ObjectIdentifier) {
-    state.withLock { $0.stopLingering(id) }
-  }
-
-  /// Ends an app that lingers: at once if `now` is nil, otherwise if it has waited long enough. On the connection
-  /// thread.
-  func endLinger(at now: Duration? = nil) {
-    let (isOver, end) = state.withLock { ($0.endLinger(at: now), $0.lingersUntil) }
-    // The timer fired for an earlier time.
-    if let end { connection.setTimer(at: end) }
-    if isOver { state.members.withElements { $0.appHasLingered(self) } }
+    return isOpen ?? true
   }
 }

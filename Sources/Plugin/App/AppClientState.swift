@@ -36,8 +36,6 @@ struct AppClientState: Sendable {
     case failing
     /// The error is on the bus.
     case failed
-    /// Its last element has left, or its linger time is over: no other element may join.
-    case ending
     /// Nothing reaches its elements any more.
     case over
 
@@ -53,6 +51,8 @@ struct AppClientState: Sendable {
 
   private(set) var phase = Phase.made
   var status = AppStatus()
+  /// The session's status of which the application has been told.
+  var toldSession = AppSession.Status()
   var members: AppMembers
   var unheard = Unheard.nothing
   /// A service has run since the app was made.
@@ -63,8 +63,8 @@ struct AppClientState: Sendable {
   private(set) var isInProgress = true
   /// The connection's last event is still to come.
   private(set) var isConnectionRunning = false
-  /// Until when the app lingers because all its elements are in NULL; nil otherwise.
-  private(set) var lingersUntil: Duration?
+  /// When the last stream ended, and how long that took.
+  var streamEnd: (at: Duration, took: Duration)?
 
   init(_ member: AppMember) {
     members = AppMembers(member)
@@ -96,21 +96,25 @@ struct AppClientState: Sendable {
     if phase == .failing { phase = .failed }
   }
 
-  /// The app ends; returns false if it has ended before.
-  mutating func end() -> Bool {
-    guard phase != .over else { return false }
+  /// The app ends; returns its elements, nil if it has ended before.
+  mutating func end() -> AppMembers? {
+    guard phase != .over else { return nil }
     phase = .over
-    members.removeAll()
-    return true
+    defer { members = AppMembers() }
+    return members
   }
 
-  /// Its threads have ended. Returns the last status, and whether a PROGRESS message waits for its end.
-  mutating func clear() -> (AppStatus, isInProgress: Bool) {
-    defer {
-      status = AppStatus()
-      isInProgress = false
-    }
-    return (status, isInProgress)
+  /// How long the last stream's end took, if that was just now: together with the app's end it is one stop for the
+  /// application, which waits for it.
+  func timeOfStreamEnd(now: Duration) -> Duration {
+    guard let end = streamEnd, now - end.at < .seconds(1) else { return .zero }
+    return end.took
+  }
+
+  /// Its threads have ended.
+  mutating func clear() {
+    status = AppStatus()
+    isInProgress = false
   }
 
   mutating func connectionEnded() {
@@ -119,7 +123,7 @@ struct AppClientState: Sendable {
 
   /// Enters a state of the connection; false if it is the present one, or the app is over.
   mutating func enter(_ state: ConnectionState) -> Bool {
-    guard phase < .failing || phase == .ending, status.connection != state else { return false }
+    guard phase < .failing, status.connection != state else { return false }
     status.connection = state
     return true
   }
@@ -144,6 +148,7 @@ struct AppClientState: Sendable {
     defer {
       status.peer = nil
       status.session = AppSession.Status()
+      toldSession = status.session
     }
     return status
   }
@@ -163,49 +168,6 @@ struct AppClientState: Sendable {
   mutating func endProgress() -> Bool {
     defer { isInProgress = false }
     return isInProgress && !isOver
-  }
-}
-
-// MARK: Elements
-
-extension AppClientState {
-  /// Adds an element, and returns the name of the first one; nil if another streams the same, or the app can't be used.
-  mutating func join(_ member: AppMember) -> String? { phase < .failing ? members.join(member) : nil }
-
-  /// An element leaves.
-  ///
-  /// - Returns: the element, the others, and whether the app continues.
-  mutating func leave(_ id: ObjectIdentifier) -> (AppMember?, others: [AppMember], goesOn: Bool) {
-    let left = members[id]
-    let (others, goesOn) = members.leave(id)
-    if !goesOn { phase = max(phase, .ending) }
-    return (left, others, goesOn)
-  }
-
-  /// An element begins to wait for the next film; the app lingers once all of its elements do.
-  ///
-  /// - Returns: whether there is a registration to keep, and whether this was the last element.
-  mutating func linger(_ id: ObjectIdentifier, until end: Duration) -> (isKept: Bool, isLast: Bool) {
-    guard status.peer != nil, status.headUnit != nil, phase == .running else { return (false, false) }
-    members.change(id) { $0.isLingering = true }
-    guard members.areLingering else { return (true, false) }
-    lingersUntil = end
-    return (true, true)
-  }
-
-  /// The next film begins for an element, or the app is to end.
-  mutating func stopLingering(_ id: ObjectIdentifier) {
-    members.change(id) { $0.isLingering = false }
-    lingersUntil = nil
-  }
-
-  /// Ends an app that lingers: at once if `now` is nil, otherwise if it has waited long enough; returns whether it
-  /// ends.
-  mutating func endLinger(at now: Duration?) -> Bool {
-    guard let end = lingersUntil, now.map({ $0 >= end }) ?? true else { return false }
-    lingersUntil = nil
-    phase = max(phase, .ending)
-    return true
   }
 }
 

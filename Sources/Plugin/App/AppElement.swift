@@ -19,6 +19,8 @@ protocol AppElement: BaseSinkElement where Settings: AppElementSettings {
   var time: TimeSource { get }
   /// Checks settings that the properties could not check, before the start.
   func checkBeforeStart(_ settings: Settings) throws(ElementError)
+  /// Whether the app's session has what upstream needs to choose its caps.
+  func areFormatsKnown(_ session: AppSession.Status) -> Bool
   func makeStream(_ app: AppClient, _ settings: Settings) -> Stream
   /// A state change is about to reset the base class's counters.
   func keepCounters()
@@ -40,13 +42,6 @@ extension AppElement {
 
   var wantedNotifications: Set<FunctionID> { settings.withLock { Set($0.rpcNotifications) } }
 
-  /// Whether the answer to a CAPS query may be used to choose a format now: by upstream from PAUSED on, in READY by a
-  /// player that is starting. An application that links elements chooses nothing, and upstream asks again before the
-  /// first frame.
-  var choosesByCaps: Bool {
-    stream == nil ? mayBeStarting : !UpstreamPath.isUnlinked(pad)
-  }
-
   /// Posts an error and makes all later buffers and caps fail.
   func fail(_ error: ElementError) {
     guard let app else { return postError(error) }
@@ -59,12 +54,13 @@ extension AppElement {
       case GST_STATE_CHANGE_NULL_TO_READY:
         postRefusals()
         try beginApp()
+        let time = settings.withLock { $0.app.openTimeout }
+        // Its error is posted.
+        if app?.awaitOpening(of: self, atMost: .milliseconds(Int64(time))) == false { return failOpening() }
       case GST_STATE_CHANGE_READY_TO_PAUSED: try beginStream()
       case GST_STATE_CHANGE_PAUSED_TO_PLAYING: stream?.play()
       // Before the base class deactivates the pad.
-      case GST_STATE_CHANGE_PAUSED_TO_READY:
-        stream?.prepareToEnd()
-        app?.setGoingDown(true, self)
+      case GST_STATE_CHANGE_PAUSED_TO_READY: stream?.prepareToEnd()
       default: break
       }
     } catch {
@@ -78,12 +74,17 @@ extension AppElement {
     case GST_STATE_CHANGE_READY_TO_PAUSED where result == GST_STATE_CHANGE_FAILURE: endStream()
     case GST_STATE_CHANGE_PLAYING_TO_PAUSED: stream?.pause()
     case GST_STATE_CHANGE_PAUSED_TO_READY: endStream()
-    case GST_STATE_CHANGE_READY_TO_NULL:
-      // `set_state` of the whole pipeline to NULL ends the app, whatever its parts do on the way.
-      if !isInReadyPipeline || app?.linger(self) != true { endApp() }
+    case GST_STATE_CHANGE_READY_TO_NULL: leaveApp(PipelineReference(of: self))
+    // The pipeline may follow. Players also take their sinks to NULL twice between two films.
+    case GST_STATE_CHANGE_NULL_TO_NULL: runs.takeEndedRest()?.endAbandoned()
     default: break
     }
     return result
+  }
+
+  private func failOpening() -> GstStateChangeReturn {
+    endApp()
+    return GST_STATE_CHANGE_FAILURE
   }
 
   /// Begins to use an app, one that another element has registered or a new one, unless there is one already that has
@@ -91,27 +92,30 @@ extension AppElement {
   private func beginApp() throws(ElementError) {
     let settings = self.settings.current
     try checkBeforeStart(settings)
-    let apps = SharedApps.context.find(for: self, make: SharedApps.init)
+    // The context is lost on the way down from PAUSED.
+    let apps = SharedApps.context.find(for: self) { runs.apps ?? SharedApps() }
     // Both, the search and the end of an app, post messages whose handlers may start the element, and so begin an app.
     while let app {
-      app.stopLingering(ObjectIdentifier(self))
       guard !app.isUsable || runs.appSettings != settings.app else { return }
       endApp()
     }
     switch try apps.join(settings.app, self, time: time) {
     case .made(let app):
-      use(app, settings.app)
+      use(app, of: apps, settings.app)
       try begin(app, settings.app)
     case .joined(let app, let first):
       // A descriptor belongs to the app's connection, so all its elements use it.
       _ = settings.app.descriptorUse.begin()
-      use(app, settings.app)
-      try adopt(app, settings.app, first: first)
+      use(app, of: apps, settings.app)
+      if let first { try check(settings.app, against: app, first) }
+      let status = app.status
+      if status.headUnit != nil { countApp { $0.connections &+= 1 } }
+      for property in status.properties { notify(property) }
     }
   }
 
-  private func use(_ app: AppClient, _ settings: AppSettings) {
-    runs.set(app, settings)
+  private func use(_ app: AppClient, of apps: SharedApps, _ settings: AppSettings) {
+    runs.set(app, of: apps, settings)
     // They may have been set since it was made.
     app.setNotifications(wantedNotifications, of: self)
   }
@@ -128,8 +132,8 @@ extension AppElement {
     }
   }
 
-  /// Uses an app that the element `first` has registered, with its settings.
-  private func adopt(_ app: AppClient, _ settings: AppSettings, first: String) throws(ElementError) {
+  /// Checks the settings of an element that uses an app with those of the element `first`.
+  private func check(_ settings: AppSettings, against app: AppClient, _ first: String) throws(ElementError) {
     let name = String(freeing: gst_object_get_name(gstElement.cast())) ?? ""
     log(GST_LEVEL_INFO, "using the app of \(first)")
     let differences = settings.encryptionDifferences(beside: app.settings)
@@ -155,9 +159,6 @@ extension AppElement {
           "\(first) has registered the app as a projection app without sound, and SDL Core plays no sound of such apps: use app-type=navigation, or take \(name) to READY first."
         ))
     }
-    let status = app.status
-    if status.headUnit != nil { countApp { $0.connections &+= 1 } }
-    for property in status.properties { notify(property) }
   }
 
   private func announceHeadUnit(_ settings: AppSettings) {
@@ -175,7 +176,6 @@ extension AppElement {
     guard let app else { return }
     let stream = makeStream(app, settings.current)
     runs.set(stream)
-    app.setGoingDown(false, self)
     app.repeatUnheard(self)
     stream.begin()
   }
@@ -185,37 +185,30 @@ extension AppElement {
     let began = time.now
     stream.end()
     let now = time.now
-    runs.noteStreamEnd(at: now, took: now - began)
+    app?.noteStreamEnd(at: now, took: now - began)
   }
 
-  /// The app has not been used again in time, and ends. On the connection thread.
-  func appHasLingered(_ app: AppClient) {
-    // The element may begin another app meanwhile.
-    if self.app === app { leave(app) }
-  }
-
-  /// Ends the stream and the app, if there are any.
+  /// Ends the stream and the app, if there are any, unless others use the app.
   func endApp() {
     endStream()
-    if let app { leave(app) }
+    leaveApp(nil)
   }
 
-  private func leave(_ app: AppClient) {
-    let status = app.status
-    let goesOn = app.leave(ObjectIdentifier(self), self, after: runs.takeStreamEnd(now: time.now))
+  /// The element does not use the app any more. A player is in READY between two films, and takes its sinks to NULL
+  /// then: the app stays on the car's screen until the next film, or until the player goes to NULL.
+  private func leaveApp(_ pipeline: PipelineReference?) {
+    guard let app else { return }
+    let player = pipeline?.state == GST_STATE_READY ? pipeline : nil
+    let (status, isUsable) = (app.status, app.isUsable)
+    if !app.leave(self), player == nil || !isUsable { app.end() }
     let bytesSent = app.connection.statistics.sentByteCount
-    runs.forget(app) { countApp { $0.formerBytesSent &+= bytesSent } }
-    if goesOn { for property in status.properties { notify(property) } }
+    runs.forget(app, restsIn: player) { countApp { $0.formerBytesSent &+= bytesSent } }
+    for property in status.properties { notify(property) }
   }
 }
 
 /// GstBaseSink's virtual functions; without a stream they do nothing.
 extension AppElement {
-  func willBeFreed() {
-    // Its state is NULL, so it can only have an app that lingers.
-    _ = app?.leave(ObjectIdentifier(self), nil)
-  }
-
   func setCaps(_ caps: UnsafeMutablePointer<GstCaps>) -> Bool { stream?.setCaps(caps) ?? false }
 
   func handle(_ event: UnsafeMutablePointer<GstEvent>) -> Bool {
@@ -226,6 +219,4 @@ extension AppElement {
   func setFlushing(_ isFlushing: Bool) {
     stream?.setFlushing(isFlushing)
   }
-
-  func waitForPreroll() -> Bool { stream?.waitForPreroll() == true }
 }

@@ -12,12 +12,10 @@ struct AppMember: Sendable {
   let name: String
   /// Its stream, while there is one.
   var stream: (any AppStream)?
-  /// How often its streaming threads had to return.
-  var interruptions: UInt64 = 0
-  /// No stream follows: its pipeline goes down.
-  var isGoingDown = false
-  /// It is in NULL, and is expected to use the app again.
-  var isLingering = false
+  /// It is in NULL, and only posts what the app reports until another element uses it.
+  var isAway = false
+  /// The pipeline that it wants to be paused.
+  var pausedPipeline: UInt?
   /// The notifications that it wants.
   var notifications: Set<FunctionID>
 
@@ -32,20 +30,23 @@ struct AppMember: Sendable {
 
 /// The elements that use an app, in the order in which they came.
 struct AppMembers: Sendable {
-  private var members: [AppMember]
+  private var members: [AppMember] = []
 
-  init(_ first: AppMember) {
-    members = [first]
+  init(_ members: AppMember...) {
+    self.members = members
   }
 
-  /// All of them are in NULL, and are expected to use the app again.
-  var areLingering: Bool { members.allSatisfy(\.isLingering) }
+  /// No element uses the app now.
+  var areAway: Bool { members.allSatisfy(\.isAway) }
 
   /// The notifications that any of them wants.
   var notifications: Set<FunctionID> { members.reduce(into: []) { $0.formUnion($1.notifications) } }
 
+  /// The name of the first element that uses the app; nil if none does.
+  var firstName: String? { members.first { !$0.isAway }?.name }
+
   /// The name of the element that streams `kind`; nil if none does.
-  func name(of kind: StreamService) -> String? { members.first { $0.kind == kind }?.name }
+  func name(of kind: StreamService) -> String? { members.first { $0.kind == kind && !$0.isAway }?.name }
 
   subscript(_ id: ObjectIdentifier) -> AppMember? { members.first { $0.id == id } }
 
@@ -62,35 +63,57 @@ struct AppMembers: Sendable {
     for index in members.indices where members[index].stream === stream { members[index].stream = nil }
   }
 
-  /// Adds an element, and returns the name of the first one; nil if another streams the same.
-  mutating func join(_ member: AppMember) -> String? {
-    guard let first = members.first, name(of: member.kind) == nil else { return nil }
+  /// Adds an element; false if another streams the same.
+  mutating func join(_ member: AppMember) -> Bool {
+    for former in members where former.isAway { former.element.end() }
+    members.removeAll(where: \.isAway)
+    guard name(of: member.kind) == nil else { return false }
     members.append(member)
-    return first.name
+    return true
   }
 
-  /// An element leaves, unless the app ends without it: then all entries stay, since there has to be an element as long
-  /// as there is a connection.
+  /// An element leaves. The last one stays as the one that posts.
   ///
-  /// - Returns: the others, and whether the app continues.
-  mutating func leave(_ id: ObjectIdentifier) -> (others: [AppMember], goesOn: Bool) {
-    let others = members.filter { $0.id != id }
-    let goesOn = others.contains { !$0.isLingering }
-    if goesOn { members = others }
-    return (others, goesOn)
+  /// - Returns: whether others use the app.
+  mutating func leave(_ id: ObjectIdentifier) -> Bool {
+    guard let index = members.firstIndex(where: { $0.id == id }) else { return !areAway }
+    guard members.count > 1 else {
+      members[index].isAway = true
+      members[index].notifications = []
+      return false
+    }
+    members.remove(at: index).element.end()
+    return true
   }
 
+  /// Nothing reaches them any more.
   mutating func removeAll() {
+    for member in members { member.element.end() }
     members = []
+  }
+}
+
+/// Pauses that the elements ask for, of which each pipeline is told once.
+extension AppMembers {
+  /// - Returns: whether no other element of `pipeline` has asked for it.
+  mutating func requestPause(_ id: ObjectIdentifier, of pipeline: UInt) -> Bool {
+    defer { change(id) { $0.pausedPipeline = pipeline } }
+    return !members.contains { $0.pausedPipeline == pipeline }
+  }
+
+  /// - Returns: whether the element was the last one that asked for it.
+  mutating func takeBackPause(_ id: ObjectIdentifier) -> Bool {
+    guard let pipeline = self[id]?.pausedPipeline else { return false }
+    change(id) { $0.pausedPipeline = nil }
+    return !members.contains { $0.pausedPipeline == pipeline }
   }
 }
 
 /// Calls to the elements. Without locks.
 extension AppMembers {
-  /// Calls `body` with the element that posts for the app: the first one that is not about to stop, as that may have no
-  /// bus any more.
+  /// Calls `body` with the element that posts for the app.
   func withPoster(_ body: (any AppElement) -> Void) {
-    (members.first { !$0.isLingering } ?? members.first)?.element.withReference(body)
+    members.first?.element.withReference(body)
   }
 
   /// Whether messages reach an application now.
@@ -113,7 +136,7 @@ extension AppMembers {
   }
 
   func notify(_ property: PropertyName) {
-    withElements { $0.notify(property) }
+    if !areAway { withElements { $0.notify(property) } }
   }
 
   func countApp(_ change: (inout AppCounters) -> Void) {

@@ -46,6 +46,10 @@ extension Property where Owner: AppElement {
         "connect-timeout", \.app.connectTimeout, 1...3_600_000, "Connect time-out",
         "Longest wait for the connection, and again for the head unit's first answer, in milliseconds", .mutableReady),
       .unsigned(
+        "open-timeout", \.app.openTimeout, 0...3_600_000, "Open time-out",
+        "Longest wait for the head unit's formats in the change to READY, in milliseconds, so that upstream chooses its first caps from them; 0: none. The connection goes on after it",
+        .mutableReady),
+      .unsigned(
         "heartbeat-interval", \.app.heartbeatInterval, 0...3_600_000, "Heartbeat interval",
         "Silence after which the head unit is sent a heartbeat, in milliseconds; 0: never", .mutableReady),
       .boolean(

@@ -23,6 +23,8 @@ final class AppReports: Sendable {
     let (listeners, isOver) = state.withLock { ($0.members, $0.isOver) }
     guard !isOver else { return }
     switch event {
+    // The next film connects again.
+    case .lost where listeners.areAway, .ended where listeners.areAway: app.end()
     case .attempting:
       state.members.countApp { $0.attempts &+= 1 }
       if state.withLock({ $0.beginAttempt(at: time.now) }) { state.members.notify(.connectionState) }
@@ -43,13 +45,10 @@ final class AppReports: Sendable {
       warn(.stream(GST_STREAM_ERROR_FORMAT, text))
     case .lost(let failure, let pause):
       connectionLost(failure, retryAfter: pause, app, listeners)
-      app.endLinger()
     case .ended(let failure):
       connectionEnded(failure, app, listeners)
-      app.endLinger()
     case .timerFired:
       state.withStreams(of: listeners) { $0.timerFired() }
-      app.endLinger(at: time.now)
     }
   }
 
@@ -58,13 +57,13 @@ final class AppReports: Sendable {
       let former = state.status.session
       return (former, state.sessionChanged(to: status), state.members)
     }
-    if status.video != former.video || status.headUnit != former.headUnit { state.broadcast() }
     if let time = status.roundTrip, time != former.roundTrip { state.members.countApp { $0.roundTrip = time } }
     if isLevelNew { state.members.notify(.hmiLevel) }
     if status.permissions != former.permissions { state.members.notify(.permissions) }
     for event in events where !state.isOver { receive(event, of: app) }
     state.withStreams(of: listeners) { $0.sessionChanged(to: status) }
     for event in events { state.withStreams(of: listeners) { $0.appReported(event) } }
+    state.change { $0.toldSession = $0.status.session }
   }
 
   private func progress(_ newState: ConnectionState, _ text: String) {

@@ -23,6 +23,8 @@ struct AppSettings: Equatable, Sendable {
   var icon: String?
   /// Milliseconds.
   var connectTimeout: UInt32 = 10_000
+  /// How long the change to READY waits for the head unit, in milliseconds.
+  var openTimeout: UInt32 = 500
   /// Milliseconds; 0 is off.
   var heartbeatInterval: UInt32 = 0
   var autoReconnect = true
@@ -52,6 +54,13 @@ struct AppSettings: Equatable, Sendable {
   private static let defaultName = "GStreamer"
   private static let defaultID = "gst-smartdevicelink"
   private static let loopbackNames = ["localhost", "127.0.0.1", "::1"]
+
+  /// Whether an app that was registered with other settings is as this one would be.
+  func isServed(by registered: AppSettings) -> Bool {
+    var own = self
+    (own.hasSound, own.openTimeout) = (registered.hasSound, registered.openTimeout)
+    return own == registered && (!isMedia || registered.isMedia)
+  }
 
   /// The properties whose values are ignored, because another element has registered the app with other values. A
   /// default counts as not set.

@@ -55,11 +55,7 @@ protocol AppStream: AnyObject, Sendable {
   /// The property `stream-state` was notified. Without locks.
   func streamStateChanged(to state: StreamState)
 
-  /// Prepares for the buffer that is to bring the element to PAUSED, on the streaming thread.
-  ///
-  /// - Returns: whether the source that pushes it is live.
-  func prepareForPreroll() -> Bool
-  /// The texts for the application while the first buffer of a file waits for the driver, and after that.
+  /// The texts for the application while it was asked for a pause because of the driver, and after that.
   var driverWaitTexts: (waiting: String, over: String) { get }
   /// Calls `body`, which posts or pushes, while this thread does not have the frame or sample path: an application or
   /// an element may answer with a flush on this thread, which needs the path. The buffer at hand is then flushed too.
@@ -69,6 +65,8 @@ protocol AppStream: AnyObject, Sendable {
 /// State that the threads of a stream share: whether it is over, and whether its pad flushes.
 final class StreamProgress: Sendable {
   fileprivate let isOver = Atomic(false)
+  /// While a PROGRESS message says that the stream waits for the driver: the text for the end of that.
+  fileprivate let driverWait = Mutex<String?>(nil)
   private let isFlushing = Atomic(false)
   private let endedFlushes = Atomic<UInt>(0)
 
@@ -157,9 +155,23 @@ extension AppStream {
       sink.postStreamSuspended(reason: reason)
     case .suspensionBegan: sink.countStream { $0.suspended(at: time.now) }
     case .waiting(let wait): sink.postStreamWaiting(wait)
-    case .requestPause: postBuffering(percent: 0)
-    case .requestPlaying: postBuffering(percent: 100)
+    case .requestPause:
+      setPause(true)
+      if state.withLock({ $0.isSuspendedByDriver }) {
+        let texts = driverWaitTexts
+        progress.driverWait.withLock { $0 = texts.over }
+        postActivation(GST_PROGRESS_TYPE_START, texts.waiting)
+      }
+    case .requestPlaying:
+      // Before gst-launch is asked to play on: it does not while there is progress.
+      if let over = progress.driverWait.withLock({ $0.take() }) { postActivation(GST_PROGRESS_TYPE_COMPLETE, over) }
+      setPause(false)
     }
+  }
+
+  private func postActivation(_ type: GstProgressType, _ text: String) {
+    sink.log(GST_LEVEL_INFO, text)
+    sink.post(gst_message_new_progress(sink.gstElement.cast(), type, "activate", text))
   }
 
   /// Posts a warning; the stream goes on.
@@ -178,8 +190,10 @@ extension AppStream {
   }
 
   /// Players pause below 100 %, and continue at 100 % unless the user has paused meanwhile. REQUEST_STATE, which few
-  /// players support, would make them play even then.
-  private func postBuffering(percent: Int32) {
+  /// players support, would make them play even then. Sound and picture of an app pause together.
+  private func setPause(_ isWanted: Bool) {
+    guard app.setPause(isWanted, sink) else { return }
+    let percent: Int32 = isWanted ? 0 : 100
     sink.log(
       GST_LEVEL_INFO, "asking the application to \(percent == 100 ? "play on" : "pause") (buffering \(percent) %)")
     sink.post(gst_message_new_buffering(sink.gstElement.cast(), percent))
@@ -198,7 +212,6 @@ extension AppStream {
 
   func setFlushing(_ isFlushing: Bool) {
     update { $0.setFlushing(isFlushing) }
-    if isFlushing { app.interrupt(sink) }
     channel.setFlushing(isFlushing)
   }
 }
@@ -232,6 +245,12 @@ extension AppStream {
     if !connection.isOnObserverThread { _ = state.wait(until: deadline) { $0.hasGrant ? nil : true } }
     let isStopKnown = withoutAccess { notifications.end(deliver) }
     progress.isOver.store(true, ordering: .releasing)
+    withoutAccess {
+      if progress.driverWait.withLock({ $0.take() }) != nil {
+        postActivation(GST_PROGRESS_TYPE_CANCELED, "Stopped waiting for the driver")
+      }
+      setPause(false)
+    }
     app.detach(self)
     discardRest()
     if !isStopKnown { sink.notify(.streamState) }
@@ -271,73 +290,27 @@ extension AppStream {
   }
 }
 
-/// A wait for the driver that lasts longer is announced.
-private let noticeableWait = Duration.seconds(1)
-
-/// Preroll means that the buffer could be shown, or heard. A file's first buffer waits in PAUSED until the head unit
-/// would take it, so that all sinks of a pipeline start together, and sound and picture stay in sync.
 extension AppStream {
-  /// On the streaming thread, with the buffer that is to bring the element to PAUSED, before the base class has it.
-  ///
-  /// - Returns: false if the pad flushes, or the source wants its thread back.
-  func waitForPreroll() -> Bool {
-    // Without asynchronous state changes, the change to PLAYING would have to wait for this.
-    guard gst_base_sink_is_async_enabled(sink.baseSink) != 0 else { return true }
-    let isLive = prepareForPreroll()
-    let decision = waitForPreroll(isLive: isLive, until: time.now + noticeableWait) ?? waitForDriver(isLive: isLive)
-    deliverNotifications()
-    return decision == .ready || decision == .stopped
+  /// With the lock of `state`, for a buffer that is rendered. An element that is set to PLAYING by itself completes that
+  /// in GstBaseSink, with its first buffer; what comes before the start of a segment is rendered in PAUSED.
+  func noteRendering(_ negotiation: inout Negotiation) {
+    guard negotiation.isPrerolling else { return }
+    let isPlaying = cgst_element_state(sink.gstElement) == GST_STATE_PLAYING
+    if isPlaying { negotiation.played() } else { negotiation.prerolled() }
   }
 
   /// The result for the base class: an error ends the state change.
   func preroll() -> GstFlowReturn {
-    state.withLock { $0.hasStopped } ? GST_FLOW_ERROR : GST_FLOW_OK
+    change { $0.prerolled() }
+    return state.withLock { $0.hasStopped } ? GST_FLOW_ERROR : GST_FLOW_OK
   }
 
   /// Calls `attempt`, with the lock of `state`, until it returns something.
   ///
-  /// - Returns: nil when there was nothing before `deadline`, or before the source that pushes on this thread wanted it
-  ///   back.
-  func waitForHeadUnit<Result>(until deadline: Duration?, _ attempt: (inout Negotiation) -> Result?) -> Result? {
-    while true {
-      let nextPoll = MonotonicClock.now + UpstreamSource.pollInterval
-      if let result = state.wait(until: min(deadline ?? nextPoll, nextPoll), for: attempt) { return result }
-      if let deadline, time.now >= deadline { return nil }
-      if UpstreamSource.isInterrupted(at: sink.pad) { return nil }
-    }
-  }
-
-  /// Nil when the time is over.
-  private func waitForPreroll(isLive: Bool, until deadline: Duration?) -> PrerollDecision? {
-    waitForHeadUnit(until: deadline) { negotiation in
-      let now = time.now
-      let decision = negotiation.decidePreroll(isLive: isLive)
-      carryOut(&negotiation, at: now)
-      // GstBaseSink follows `unlock` by `unlock_stop` before this thread has seen the first. After a step or a pause
-      // the buffer at hand still has to be played, after a flush or the end of the pad not.
-      if progress.isFlushPending || cgst_pad_is_flushing(sink.pad) != 0 { return .interrupted }
-      return decision == .wait || decision == .interrupted ? nil : decision
-    }
-  }
-
-  private func waitForDriver(isLive: Bool) -> PrerollDecision {
-    guard state.withLock({ $0.isSuspendedByDriver }) else {
-      return waitForPreroll(isLive: isLive, until: nil) ?? .interrupted
-    }
-    let texts = driverWaitTexts
-    postActivation(GST_PROGRESS_TYPE_START, texts.waiting)
-    let decision = waitForPreroll(isLive: isLive, until: nil) ?? .interrupted
-    if decision == .ready {
-      postActivation(GST_PROGRESS_TYPE_COMPLETE, texts.over)
-    } else {
-      postActivation(GST_PROGRESS_TYPE_CANCELED, "Stopped waiting for the driver")
-    }
-    return decision
-  }
-
-  private func postActivation(_ type: GstProgressType, _ text: String) {
-    guard !hasEnded else { return }
-    sink.log(GST_LEVEL_INFO, text)
-    sink.post(gst_message_new_progress(sink.gstElement.cast(), type, "activate", text))
+  /// - Returns: nil when the head unit, or the connection's thread, has changed nothing in time.
+  func waitForHeadUnit<Result>(
+    atMost time: Duration = longestBufferWait, _ attempt: (inout Negotiation) -> Result?
+  ) -> Result? {
+    state.wait(until: MonotonicClock.now + time, for: attempt)
   }
 }

@@ -5,8 +5,8 @@ import Synchronization
 /// The apps that several elements use: those of a pipeline, or of all pipelines to which the application passes the
 /// context.
 ///
-/// An app is found by head unit and identity of its first element, and has at most one element for each service. Its
-/// elements own it; the references here are weak.
+/// An app is found by head unit and identity of its first element, and has at most one element for each service.
+/// Between two films it goes on without elements.
 final class SharedApps: Sendable {
   /// The context in which elements find the apps that they share.
   static let context = ContextType<SharedApps>("sdl.apps", boxed: "GstSdlApps")
@@ -24,7 +24,7 @@ final class SharedApps: Sendable {
 
   private struct Entry: Sendable {
     var key: Key
-    weak var app: AppClient?
+    let app: AppClient
   }
 
   private let entries = Mutex<[Entry]>([])
@@ -33,8 +33,18 @@ final class SharedApps: Sendable {
   enum Result {
     /// It is new, and its first element has to start it.
     case made(AppClient)
-    /// It runs already, for the element with this name.
-    case joined(AppClient, first: String)
+    /// It runs already, for the element with this name, or for none.
+    case joined(AppClient, beside: String?)
+  }
+
+  deinit {
+    // GStreamer may hold the lock of a bin that has lost the context.
+    for entry in entries.withLock({ $0 }) { entry.app.end(isQuiet: true) }
+  }
+
+  /// Ends the apps that no element uses.
+  func endAbandoned() {
+    for entry in entries.withLock({ $0 }) where entry.app.isAbandoned { entry.app.end() }
   }
 
   /// Finds the app of `settings` or makes it, and counts `element` among its elements.
@@ -44,11 +54,17 @@ final class SharedApps: Sendable {
     _ settings: AppSettings, _ element: any AppElement, time: TimeSource
   ) throws(ElementError) -> Result {
     let key = Key(settings)
+    // Ended without the lock, since that posts messages.
+    let outdated = entries.withLock { entries in
+      entries.filter { $0.key == key && $0.app.isAbandoned(for: settings) }.map(\.app)
+    }
+    for app in outdated { app.end() }
     return try entries.withLock { entries throws(ElementError) in
-      entries.removeAll { $0.app?.isUsable != true }
-      let apps = entries.filter { $0.key == key }.compactMap(\.app)
+      entries.removeAll { !$0.app.isUsable }
+      let apps = entries.filter { $0.key == key }.map(\.app)
       for app in apps {
-        if let first = app.join(element) { return .joined(app, first: first) }
+        let first = app.firstElementName
+        if app.join(element) { return .joined(app, beside: first) }
       }
       // A second video sink is a second app, whose default id and name get a number; for a second audio sink it is not
       // clear which app is meant.

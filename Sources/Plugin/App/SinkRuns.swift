@@ -6,11 +6,13 @@ import Synchronization
 final class SinkRuns<Stream: AppStream>: Sendable {
   private struct State: Sendable {
     var app: AppClient?
+    /// Its owner; also of an app that goes on between two films.
+    var apps: SharedApps?
+    /// The player of those films.
+    var player: PipelineReference?
     /// This element's settings of the app, which may have been made with those of another element.
     var appSettings: AppSettings?
     var stream: Stream?
-    /// When the last stream ended, and how long that took.
-    var streamEnd: (at: Duration, took: Duration)?
   }
 
   private let state = Mutex(State())
@@ -19,6 +21,8 @@ final class SinkRuns<Stream: AppStream>: Sendable {
 
   /// Nil in NULL.
   var app: AppClient? { state.withLock { $0.app } }
+  /// Nil in NULL, except between two films.
+  var apps: SharedApps? { state.withLock { $0.apps } }
   /// Nil in NULL and READY.
   var stream: Stream? { state.withLock { $0.stream } }
 
@@ -28,9 +32,10 @@ final class SinkRuns<Stream: AppStream>: Sendable {
   /// This element's settings of the present app.
   var appSettings: AppSettings? { state.withLock { $0.appSettings } }
 
-  func set(_ app: AppClient, _ settings: AppSettings) {
+  func set(_ app: AppClient, of apps: SharedApps, _ settings: AppSettings) {
     state.withLock { state in
       state.app = app
+      state.apps = apps
       state.appSettings = settings
     }
   }
@@ -46,24 +51,28 @@ final class SinkRuns<Stream: AppStream>: Sendable {
     return state.withLock { $0.stream.take() }
   }
 
-  func noteStreamEnd(at now: Duration, took time: Duration) {
-    state.withLock { $0.streamEnd = (now, time) }
-  }
-
-  /// How long the stream's end took, if that was just now: together with the app's end it is one stop for the
-  /// application, which waits for it.
-  func takeStreamEnd(now: Duration) -> Duration {
-    let end = state.withLock { $0.streamEnd.take() }
-    guard let end, now - end.at < .seconds(1) else { return .zero }
-    return end.took
-  }
-
   /// Forgets `app` and calls `body` in the same moment, if it is the present one.
-  func forget(_ app: AppClient, _ body: () -> Void) {
-    state.withLock { state in
-      guard state.app === app else { return }
+  ///
+  /// - Parameter player: in which its owner stays.
+  func forget(_ app: AppClient, restsIn player: PipelineReference?, _ body: () -> Void) {
+    // Its end takes long, so it comes without the lock.
+    let apps = state.withLock { state -> SharedApps? in
+      guard state.app === app else { return nil }
       state.app = nil
+      state.player = player
       body()
+      return player == nil ? state.apps.take() : nil
+    }
+    withExtendedLifetime(apps) {}
+  }
+
+  /// The owner of an app that has gone on for another film, once the player goes to NULL; nil otherwise.
+  func takeEndedRest() -> SharedApps? {
+    guard let player = state.withLock({ $0.app == nil ? $0.player : nil }), player.state == GST_STATE_NULL
+    else { return nil }
+    return state.withLock { state in
+      state.player = nil
+      return state.apps.take()
     }
   }
 

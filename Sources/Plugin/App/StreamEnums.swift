@@ -20,11 +20,8 @@ extension SuspendPolicy: ObjectEnumeration {
 
   public var row: EnumerationRow {
     switch self {
-    case .auto: .init(0, "auto", "Drop for live sources, request-pause for others")
-    case .drop: .init(1, "drop", "Drop frames or samples")
-    case .block: .init(2, "block", "Block upstream")
-    case .requestPause:
-      .init(3, "request-pause", "Ask the application to pause the pipeline, and to resume later")
+    case .auto: .init(0, "auto", "Ask the application to pause meanwhile (BUFFERING), unless the source is live")
+    case .drop: .init(1, "drop", "Ask nobody")
     }
   }
 }

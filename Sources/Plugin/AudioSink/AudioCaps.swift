@@ -5,7 +5,7 @@ import SDLApp
 extension AudioSink {
   /// The answer to a CAPS query; nil, which stands for the template, until the head unit is known.
   func caps(filter: UnsafeMutablePointer<GstCaps>?) -> UnsafeMutablePointer<GstCaps>? {
-    guard let format = acceptedFormat() else { return nil }
+    guard let format = app?.status.pcmFormat else { return nil }
     let caps = format.caps
     guard let filter else { return caps.take() }
     let wanted = Caps(retaining: filter)
@@ -15,12 +15,6 @@ extension AudioSink {
     // they come.
     guard common.isEmpty, stream != nil, gst_pad_has_current_caps(pad) == 0 else { return common.take() }
     return wanted.intersected(with: Caps.template(of: pad)).take()
-  }
-
-  private func acceptedFormat() -> PCMFormat? {
-    guard let app else { return nil }
-    guard settings.withLock({ $0.suspendPolicy }) != .drop, choosesByCaps else { return app.status.pcmFormat }
-    return app.awaitForCaps(of: self, pad) { $0.pcmFormat }
   }
 
   func answer(_ query: UnsafeMutablePointer<GstQuery>) -> Bool {

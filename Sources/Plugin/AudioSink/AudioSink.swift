@@ -89,6 +89,8 @@ final class AudioSink: AppElement {
 
   func checkBeforeStart(_ settings: AudioSinkSettings) throws(ElementError) {}
 
+  func areFormatsKnown(_ session: AppSession.Status) -> Bool { session.headUnit != nil }
+
   func makeStream(_ app: AppClient, _ settings: AudioSinkSettings) -> AudioStream {
     AudioStream(sink: self, app: app, settings: settings)
   }

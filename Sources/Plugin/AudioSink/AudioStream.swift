@@ -48,11 +48,9 @@ final class AudioStream: AppStream {
   func withoutAccess<Result>(_ body: () -> Result) -> Result { samples.whileGivenBack(body) }
 
   func discardRest() {
-    samples.withPath { $0.flush(resetsTime: true) }
+    samples.withPath { $0.flush() }
     sink.countStream { $0.resumed(at: time.now) }
   }
-
-  func prepareForPreroll() -> Bool { samples.withPath { $0.isUpstreamLive } }
 
   var driverWaitTexts: (waiting: String, over: String) {
     ("Waiting until the app is audible", "The app is audible")
@@ -74,10 +72,11 @@ final class AudioStream: AppStream {
 
   /// While sound may be sent, which is the usual case, there are no outputs to carry out.
   func decide(
-    _ negotiation: inout AudioNegotiation, isSilence: Bool, isLive: Bool
+    _ negotiation: inout AudioNegotiation, _ timing: BufferTiming, isSilence: Bool
   ) -> AudioNegotiation.SampleDecision {
     let now = time.now
-    let decision = negotiation.decide(isLive: isLive, isSilence: isSilence, now: now)
+    noteRendering(&negotiation)
+    let decision = negotiation.decide(timing, isSilence: isSilence, now: now)
     if case .send = decision, !negotiation.hasUrgentOutputs { return decision }
     carryOut(&negotiation, at: now)
     return decision
@@ -118,9 +117,7 @@ extension AudioStream {
     case GST_EVENT_FLUSH_START: progress.isFlushPending = true
     case GST_EVENT_FLUSH_STOP:
       progress.flushEnded()
-      var resetsTime: gboolean = 0
-      gst_event_parse_flush_stop(event, &resetsTime)
-      samples.withPath { $0.flush(resetsTime: resetsTime != 0) }
+      samples.withPath { $0.flush() }
       change { $0.flushed() }
     case GST_EVENT_STREAM_START, GST_EVENT_SEGMENT: change { $0.streamBegan() }
     default: break

@@ -32,11 +32,6 @@ final class SamplePath {
 
   /// The largest part of a buffer in one payload: it bounds bursts, and how long other threads wait.
   private static let longestPiece = Duration.milliseconds(100)
-  /// How long the event for the end of a grant may take after the connection has refused a payload; it is on its way on
-  /// another thread.
-  private static let grantEndTimeout = Duration.seconds(1)
-  /// How soon an application that follows the request to pause does so.
-  private static let promptPause = Duration.milliseconds(250)
   /// How much of a live source's sound may be on its way, beyond the lead.
   private static let longestLinkDelay = Duration.milliseconds(500)
 
@@ -49,7 +44,6 @@ final class SamplePath {
   private var linkDelay = LinkDelay()
   /// What the connection knows of ``isBehind(_:)``.
   private var isDeferralTold = false
-  private var delay = RenderDelay()
   private var liveness = UpstreamLiveness()
   /// Incomplete samples in buffers have been reported.
   private var hasWarnedOfParts = false
@@ -84,12 +78,10 @@ final class SamplePath {
     packer.setFormat(format)
   }
 
-  /// - Parameter resetsTime: running time starts at 0 again.
-  func flush(resetsTime: Bool) {
+  func flush() {
     packer.flush()
     input?.flush()
     timeline.reset()
-    if resetsTime { delay.reset(sink.baseSink) }
   }
 }
 
@@ -169,9 +161,7 @@ extension SamplePath {
     let grant: AudioGrant
     switch sendDecision(isSilence: input.isSilence, isLive: input.isLive, stream) {
     case .grant(let present): grant = present
-    case .drop(let reason):
-      if input.isLive, reason == .silent { delay.reset(sink.baseSink) }
-      return leaveOut(input.range.count, reason, of: &input)
+    case .drop(let reason): return pass(&input, reason)
     case .stop(let result): return result
     }
     // A message handler has flushed the pipeline, including these samples.
@@ -197,6 +187,14 @@ extension SamplePath {
       return GST_FLOW_OK
     }
     return deliver(payload, grant, isSilence: input.isSilence, isLive: input.isLive, stream)
+  }
+
+  /// Samples that may not be sent pass at the time at which they would have left, unless they are live: then they come
+  /// at that time.
+  private func pass(_ input: inout Input, _ reason: SampleDropReason) -> GstFlowReturn {
+    guard !input.isLive, let time = timeline.end else { return leaveOut(input.range.count, reason, of: &input) }
+    let result = wait(until: max(time - playout.lead, .zero), in: input.object)
+    return result == GST_FLOW_OK ? leaveOut(min(input.range.count, longestPiece), reason, of: &input) : result
   }
 
   private func leaveOut(_ count: Int, _ reason: SampleDropReason, of input: inout Input) -> GstFlowReturn {
@@ -296,16 +294,13 @@ extension SamplePath {
 // MARK: The right to send
 
 extension SamplePath {
-  /// Decides what to do with the samples at hand, and waits until that is possible.
+  /// Decides what to do with the samples at hand, after a moment in which that may change, or a pause.
   private func sendDecision(isSilence: Bool, isLive: Bool, _ stream: AudioStream) -> SendDecision {
+    let timing: BufferTiming = isLive ? .live : sink.hasClock ? .synchronized : .unsynchronized
     while true {
-      guard let decision = decide(isSilence: isSilence, isLive: isLive, stream) else {
-        return .stop(GST_FLOW_FLUSHING)
-      }
-      switch decision {
+      switch decide(timing, isSilence: isSilence, stream) {
       case .send(let grant): return .grant(grant)
-      case .drop(let reason): return .drop(reason)
-      case .wait, .pauseRequested: break
+      case .drop(let reason), .wait(let reason, _): return .drop(reason)
       case .interrupted:
         let result = gst_base_sink_wait_preroll(sink.baseSink)
         guard result == GST_FLOW_OK else { return .stop(result) }
@@ -314,27 +309,21 @@ extension SamplePath {
     }
   }
 
-  /// Nil if the source needs its thread back during the wait.
-  private func decide(isSilence: Bool, isLive: Bool, _ stream: AudioStream) -> AudioNegotiation.SampleDecision? {
-    var decision = stream.state.withLock { stream.decide(&$0, isSilence: isSilence, isLive: isLive) }
+  private func decide(
+    _ timing: BufferTiming, isSilence: Bool, _ stream: AudioStream
+  ) -> AudioNegotiation.SampleDecision {
+    let decision = stream.state.withLock { stream.decide(&$0, timing, isSilence: isSilence) }
     if case .send = decision { return decision }
+    defer { stream.deliverNotifications() }
+    guard case .wait(_, let longest) = decision else { return decision }
     stream.deliverNotifications()
-    if decision == .wait {
-      let began = stream.time.now
-      sink.log(GST_LEVEL_INFO, "waiting until the head unit plays the app's sound")
-      let next = stream.waitForHeadUnit(until: nil) { negotiation in
-        let decision = stream.decide(&negotiation, isSilence: isSilence, isLive: isLive)
-        return decision == .wait ? nil : decision
+    sink.log(GST_LEVEL_DEBUG, "waiting until the head unit plays the app's sound")
+    return stream.waitForHeadUnit(atMost: longest) { negotiation in
+      switch stream.decide(&negotiation, timing, isSilence: isSilence) {
+      case .wait, .drop: nil
+      case let next: next
       }
-      stream.deliverNotifications()
-      guard let next else { return nil }
-      decision = next
-      // An application that follows the request to pause stops running time at once. The delay of a live source is made
-      // up for when it is silent.
-      let waited = stream.time.now - began
-      if decision != .interrupted || waited > Self.promptPause { delay.extend(by: waited, sink.baseSink) }
-    }
-    return decision
+    } ?? decision
   }
 
   /// A grant is about to be used. With a new grant, the head unit starts to play from an empty queue.
@@ -349,7 +338,7 @@ extension SamplePath {
   ///
   /// - Returns: False if the end was not reported in time.
   private func waitForEnd(of grant: AudioGrant, _ stream: AudioStream) -> Bool {
-    stream.waitForHeadUnit(until: stream.time.now + Self.grantEndTimeout) { negotiation in
+    stream.waitForHeadUnit { negotiation in
       negotiation.isInterrupted || negotiation.permission?.epoch != grant.epoch ? true : nil
     } ?? false
   }
@@ -386,7 +375,7 @@ extension SamplePath {
       guard result == GST_FLOW_OK else { return result }
       let clockTime = GstClockTime(clamping: sink.clockTime(of: time).nanoseconds)
       let status = gst_base_sink_wait_clock(sink.baseSink, clockTime, nil)
-      guard sink.baseSink.pointee.flushing == 0 else { return GST_FLOW_FLUSHING }
+      guard cgst_pad_is_flushing(sink.pad) == 0 else { return GST_FLOW_FLUSHING }
       guard status == GST_CLOCK_UNSCHEDULED else { return GST_FLOW_OK }
     }
   }

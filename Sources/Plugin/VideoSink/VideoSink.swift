@@ -28,12 +28,6 @@ final class VideoSink: AppElement {
   /// The application has been warned that the head unit's policy gives the app no touches.
   let hasWarnedOfTouches = Atomic(false)
   let time: TimeSource
-  // All with the pad's stream lock, or before and after the pad is active.
-  /// H.264 comes in, which may have to be decoded before it is shown.
-  nonisolated(unsafe) var takesAhead = false
-  /// Frames are shown at their presentation times.
-  nonisolated(unsafe) var syncsByPresentation = false
-  nonisolated(unsafe) var lateness = LatenessLimit()
 
   static let log = LogCategory("sdlvideosink", "SmartDeviceLink video sink")
 
@@ -61,12 +55,12 @@ final class VideoSink: AppElement {
 
   var counters: VideoSinkCounters { state.withLock { $0.counters } }
 
-  /// Differences from GstBaseSink's defaults: late raw pictures are dropped before they are encoded, and no time is
-  /// reserved for processing, because a frame is encoded after the wait for its time.
+  /// A difference from GstBaseSink's defaults: no time is reserved for processing, because a frame is encoded after the
+  /// wait for its time. Upstream is told when frames are late; they are dropped here, since only raw pictures may be.
   private func configureBaseSink() {
     gst_base_sink_set_processing_deadline(baseSink, 0)
     gst_base_sink_set_qos_enabled(baseSink, 1)
-    gst_base_sink_set_max_lateness(baseSink, LatenessLimit.raw)
+    gst_base_sink_set_max_lateness(baseSink, -1)
   }
 
   /// The encoder of raw pictures; nil if there is none.
@@ -77,6 +71,8 @@ final class VideoSink: AppElement {
   func checkBeforeStart(_ settings: VideoSinkSettings) throws(ElementError) {
     try settings.encoder.check()
   }
+
+  func areFormatsKnown(_ session: AppSession.Status) -> Bool { session.video != nil }
 
   func makeStream(_ app: AppClient, _ settings: VideoSinkSettings) -> VideoStream {
     VideoStream(sink: self, app: app, settings: settings)
@@ -169,42 +165,6 @@ extension VideoSink {
   }
 }
 
-/// How late a frame may be. A late raw picture is better dropped; H.264 would be damaged by that, so the application's
-/// values do not apply to it.
-struct LatenessLimit {
-  /// In nanoseconds.
-  static let raw = 100_000_000
-  private static let unlimited = -1
-
-  // The application's values for raw video, while H.264 does not use them.
-  private var maximum: Int?
-  private var isQoSEnabled = false
-
-  /// Frames come as H.264 or as raw video from now on; for H.264, also before each frame, because the application may
-  /// have set other values.
-  mutating func apply(isRaw: Bool, to sink: UnsafeMutablePointer<GstBaseSink>) {
-    guard !isRaw else { return restore(sink) }
-    let present = gst_base_sink_get_max_lateness(sink)
-    if present != Self.unlimited {
-      maximum = present
-      gst_base_sink_set_max_lateness(sink, Self.unlimited)
-    }
-    if gst_base_sink_is_qos_enabled(sink) != 0 {
-      isQoSEnabled = true
-      gst_base_sink_set_qos_enabled(sink, 0)
-    }
-  }
-
-  /// Restores the application's values, unless it has set others since the last frame.
-  mutating func restore(_ sink: UnsafeMutablePointer<GstBaseSink>) {
-    if let maximum, gst_base_sink_get_max_lateness(sink) == Self.unlimited {
-      gst_base_sink_set_max_lateness(sink, maximum)
-    }
-    if isQoSEnabled { gst_base_sink_set_qos_enabled(sink, 1) }
-    self = LatenessLimit()
-  }
-}
-
 /// The type.
 extension VideoSink {
   static let type: GType = {
@@ -272,17 +232,15 @@ extension VideoSink {
     stream.map { $0.renderer.wait(for: event, $0) } ?? GST_FLOW_FLUSHING
   }
 
-  /// The base class waits for the decoding time, if there is one, since a decoder needs reference pictures in time.
+  /// The base class waits for the decoding time, if there is one, since a decoder needs reference pictures in time; but a
+  /// key frame alone is shown as soon as it is decoded.
   func getTimes(of buffer: UnsafeMutablePointer<GstBuffer>, _ start: inout GstClockTime, _ end: inout GstClockTime) {
-    if takesAhead { lateness.apply(isRaw: false, to: baseSink) }
     let (time, duration) = (buffer.pointee.pts, buffer.pointee.duration)
-    guard syncsByPresentation, time != .max else { return getParentTimes(of: buffer, &start, &end) }
+    guard time != .max, SegmentPlace.showsOnlyKeyFrames(baseSink.pointee.segment) else {
+      return getParentTimes(of: buffer, &start, &end)
+    }
     start = time
     if duration != .max { end = time &+ duration }
-  }
-
-  func takeAhead(_ buffer: UnsafeMutablePointer<GstBuffer>) -> GstFlowReturn? {
-    runs.onPad.flatMap { $0.renderer.takeAhead(buffer, $0) }
   }
 
   func preroll(with buffer: UnsafeMutablePointer<GstBuffer>) -> GstFlowReturn {

@@ -38,7 +38,7 @@ struct VideoSinkCounters {
   }
   var stream = StreamCounters()
   var resizes: UInt64 = 0
-  /// Frames that the base class dropped for lateness.
+  /// Frames that the base class has dropped, because the application has set `max-lateness`.
   var lateFrames = ResettingCounter()
   private(set) var bitrate = BitrateMeter()
   private var atRegistration = SessionCounters()
@@ -136,6 +136,7 @@ extension FrameDropReason {
     case .suspended: "frames-dropped-suspended"
     case .queueFull: "frames-dropped-queue-full"
     case .latency: "frames-dropped-latency"
+    case .late: "frames-dropped-late"
     case .wrongSize: "frames-dropped-wrong-size"
     case .waitingForKeyFrame: "frames-dropped-waiting-for-key-frame"
     case .frameRate: "frames-dropped-frame-rate"
@@ -206,7 +207,7 @@ extension VideoSink {
     for reason in FrameDropReason.allCases {
       structure.set(reason.field, counters.dropped(reason))
     }
-    structure.set("frames-dropped-late", late)
+    structure.set(FrameDropReason.late.field, counters.dropped(.late) + late)
     structure.set("frames-repeated", counters.framesRepeated)
     structure.set("notice-frames-sent", counters.noticeFramesSent)
     structure.set("frames-encoded", counters.encodings.count)
@@ -248,8 +249,8 @@ extension VideoSink {
     UInt64(clamping: (time ?? .zero).nanoseconds)
   }
 
-  /// Frames that the base class has dropped, because they came too late. It forgets them when a state changes, so this
-  /// is called before.
+  /// Frames that the base class has dropped, by the application's `max-lateness`. It forgets them when a state changes,
+  /// so this is called before.
   @discardableResult
   func countLateFrames() -> UInt64 {
     guard let statistics = gst_base_sink_get_stats(baseSink) else { return 0 }

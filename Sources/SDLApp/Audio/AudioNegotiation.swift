@@ -26,17 +26,15 @@ public struct AudioNegotiation: StreamNegotiation {
   public enum SampleDecision: Equatable, Sendable {
     case send(AudioGrant)
     case drop(SampleDropReason)
-    /// Wait until something has changed.
-    case wait
+    /// Wait until something has changed, and then drop them.
+    case wait(thenDrop: SampleDropReason, atMost: Duration = longestBufferWait)
     /// Wait for the pipeline to leave flushing or PAUSED.
     case interrupted
-    /// The application has been asked to pause: decide again.
-    case pauseRequested
     case fail
   }
 
-  /// How long sound of a live source waits at most while its service starts.
-  static let longestLiveHold = Duration.seconds(2)
+  /// How long sound that starts its own service is held up for it, lest a prompt loses its first words.
+  static let longestHold = Duration.seconds(2)
 
   private let settings: Settings
   public var activity: SoundActivity
@@ -47,7 +45,7 @@ public struct AudioNegotiation: StreamNegotiation {
   private var grant: AudioGrant?
   /// The format that upstream sends; nil before the first caps.
   public private(set) var input: PCMFormat?
-  /// Sound of a live source has been waiting since then for a service that starts with it.
+  /// Sound has been waiting since then for the service that starts with it.
   private var waitsSince: Duration?
   /// The head unit takes no sound, and is not asked again as long as the app has video.
   private var isRefused = false
@@ -162,6 +160,8 @@ extension AudioNegotiation {
     guard let retryAfter else {
       guard hasVideo else { throw .refused(failure, isVideoStreaming: false) }
       isRefused = true
+      // The picture goes on without sound.
+      if announcements.requestPlaying() { notify(.stream(.requestPlaying)) }
       return notify(.problem(.refused(failure, isVideoStreaming: session.videoState == .streaming)))
     }
     notify(.problem(.startRefused(failure, retryAfter: isSuspendedByDriver ? nil : retryAfter)))
@@ -187,23 +187,16 @@ extension AudioNegotiation {
     waitsSince = nil
     activity.reset()
   }
-
-  /// Nothing waits for a service that exists only while there is sound.
-  public mutating func decidePreroll(isLive: Bool) -> PrerollDecision {
-    let isReady = activity.startsOnData || isRefused || permission != nil || input == nil
-    return pipeline.decidePreroll(mayWait: !isLive && settings.suspendPolicy != .drop && !isReady)
-  }
 }
 
 /// What happens to samples.
 extension AudioNegotiation {
-  /// Decides on the samples at hand. The suspend policy applies while the driver suspends sound. While the head unit is
-  /// not ready, files wait; live sources do not, except for sound that starts its own service.
+  /// Decides on the samples at hand. While they may not be sent they are dropped, and the application is asked once for
+  /// a pause, in PLAYING. Sound that starts its own service waits a moment for it.
   ///
   /// - Parameter isSilence: the samples are silent.
-  public mutating func decide(isLive: Bool, isSilence: Bool = false, now: Duration) -> SampleDecision {
+  public mutating func decide(_ timing: BufferTiming, isSilence: Bool = false, now: Duration) -> SampleDecision {
     guard !hasStopped else { return .fail }
-    if pipeline.isPrerolling { played() }
     if isInterrupted { return .interrupted }
     if !isSilence { activity.heard(at: now) }
     if let permission {
@@ -212,37 +205,39 @@ extension AudioNegotiation {
     }
     guard activity.isServiceWanted else { return .drop(.silent) }
     guard !isRefused else { return .drop(.notStreaming) }
-    let decision = decideWithoutPermission(isLive: isLive, now: now)
+    let decision = decideWithoutPermission(timing, now: now)
     // Waiting sound keeps requesting its service.
-    if decision == .wait, !isSilence { activity.heard(at: now, isWaiting: true) }
+    if case .wait = decision, !isSilence { activity.heard(at: now, isWaiting: true) }
     return decision
   }
 
-  private mutating func decideWithoutPermission(isLive: Bool, now: Duration) -> SampleDecision {
+  private mutating func decideWithoutPermission(_ timing: BufferTiming, now: Duration) -> SampleDecision {
     guard input != nil else { return .drop(.wrongFormat) }
-    let policy = settings.suspendPolicy.resolved(isLive: isLive)
-    let isConnectionLost = announcements.wasLost && session.hmi == nil
-    if !isSuspended {
-      if isLive { return decideLiveStart(now: now) }
-      // The picture would run ahead of sound that waits for the connection.
-      guard isConnectionLost, policy == .requestPause else { return .wait }
-    }
-    switch policy {
-    case .auto, .block: return .wait
-    case .drop: return .drop(announcements.hasStreamed ? .suspended : .notStreaming)
-    case .requestPause:
-      guard !hasGrant || isSuspendedBySession, announcements.requestPause() else { return .wait }
-      notify(.stream(.requestPause))
-      return .pauseRequested
-    }
+    if activity.startsOnData, !isSuspended { return decideStart(now: now) }
+    // The samples that ask wait for the answer: an application that pauses loses nothing.
+    let asks = timing != .live && requestPause()
+    let reason: SampleDropReason = isSuspended && announcements.hasStreamed ? .suspended : .notStreaming
+    let waits = asks || timing == .unsynchronized && pipeline.isPlaying
+    return waits ? .wait(thenDrop: reason) : .drop(reason)
   }
 
   /// The first words of a prompt wait for the service that they start.
-  private mutating func decideLiveStart(now: Duration) -> SampleDecision {
-    guard activity.startsOnData, session.hmi != nil else { return .drop(.notStreaming) }
+  private mutating func decideStart(now: Duration) -> SampleDecision {
+    guard session.hmi != nil else { return .drop(.notStreaming) }
     let began = waitsSince ?? now
     waitsSince = began
-    return now - began < Self.longestLiveHold ? .wait : .drop(.notStreaming)
+    let rest = Self.longestHold - (now - began)
+    return rest > .zero ? .wait(thenDrop: .notStreaming, atMost: rest) : .drop(.notStreaming)
+  }
+
+  /// Asks the application to pause until there is a service; returns whether it did. In a pause no sound comes that
+  /// could start one.
+  private mutating func requestPause() -> Bool {
+    guard settings.suspendPolicy == .auto, !activity.startsOnData, pipeline.isPlaying,
+      !hasGrant || isSuspendedBySession, announcements.requestPause()
+    else { return false }
+    notify(.stream(.requestPause))
+    return true
   }
 }
 

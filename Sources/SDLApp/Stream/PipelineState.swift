@@ -11,8 +11,8 @@ public struct PipelineState: Equatable, Sendable {
   private enum Playback {
     /// It has not been in PLAYING since it started.
     case prerolling
-    /// The same, and the first buffer of a file waits until it may be sent.
-    case waitingToPreroll
+    /// The same, and it has its first buffer.
+    case prerolled
     case playing
     case paused
   }
@@ -36,7 +36,8 @@ public struct PipelineState: Equatable, Sendable {
   /// It has something to send, or is about to.
   var wantsService: Bool { playback != .prerolling }
   /// It has not been in PLAYING yet.
-  var isPrerolling: Bool { playback == .prerolling || playback == .waitingToPreroll }
+  var isPrerolling: Bool { playback == .prerolling || playback == .prerolled }
+  var isPlaying: Bool { playback == .playing }
   var isPaused: Bool { playback == .paused }
 
   mutating func play() {
@@ -74,14 +75,8 @@ public struct PipelineState: Equatable, Sendable {
     if phase == .failing { phase = .failed }
   }
 
-  /// - Parameter mayWait: whether the first buffer has to wait until it may be sent.
-  mutating func decidePreroll(mayWait: Bool) -> PrerollDecision {
-    guard !hasStopped else { return .stopped }
-    guard !isFlushing else { return .interrupted }
-    // The error message comes first: upstream posts one of its own when a buffer fails.
-    guard phase == .running else { return .wait }
-    guard mayWait else { return .ready }
-    if playback == .prerolling { playback = .waitingToPreroll }
-    return .wait
+  /// It has something to send.
+  mutating func preroll() {
+    if playback == .prerolling { playback = .prerolled }
   }
 }

@@ -64,13 +64,12 @@ struct StreamAnnouncements: Equatable, Sendable {
     return last != .none
   }
 
-  /// The application has to pause, if the stream was reported to it.
+  /// The application should pause.
   ///
   /// - Returns: whether to ask it now.
   mutating func requestPause() -> Bool {
-    guard hasStreamed, !hasRequestedPause else { return false }
-    hasRequestedPause = true
-    return true
+    defer { hasRequestedPause = true }
+    return !hasRequestedPause
   }
 
   /// - Returns: whether to ask the application to play on.

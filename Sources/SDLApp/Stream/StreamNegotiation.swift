@@ -17,10 +17,6 @@ public protocol StreamNegotiation: Sendable {
 
   /// What to do now, after any number of inputs.
   mutating func takeOutputs(at now: Duration) -> [Output]
-  /// Decides whether the first buffer of a file could be shown or heard. Live sources never wait, nor does any source
-  /// with the policy `drop`.
-  mutating func decidePreroll(isLive: Bool) -> PrerollDecision
-
   mutating func played()
   mutating func paused()
 }
@@ -35,6 +31,9 @@ extension StreamNegotiation {
   /// The stream has failed or is over: it accepts nothing any more.
   public var hasStopped: Bool { pipeline.hasStopped }
 
+  /// The pipeline has not been in PLAYING yet.
+  public var isPrerolling: Bool { pipeline.isPrerolling }
+
   /// Neither failing nor stopping.
   public var isUsable: Bool { pipeline.isUsable }
 
@@ -43,11 +42,14 @@ extension StreamNegotiation {
 
   public mutating func streamEnded() { pipeline.end() }
 
+  /// The pipeline has its first buffer, and may stay in PAUSED with it.
+  public mutating func prerolled() { pipeline.preroll() }
+
   public mutating func setFlushing(_ isFlushing: Bool) { pipeline.setFlushing(isFlushing) }
 
   public mutating func stop() { pipeline.stop() }
 
-  /// An error message is about to be posted: buffers are still sent if possible, and preroll waits for the message.
+  /// An error message is about to be posted: buffers are still sent if possible.
   public mutating func beginFailing() { pipeline.beginFailing() }
 
   /// The error has been reported to the application: buffers fail from now on.
@@ -67,30 +69,23 @@ public enum StreamNotification: Equatable, Sendable {
   case requestPlaying
 }
 
-/// What happens to the first buffer while the pipeline is on its way to PAUSED.
-public enum PrerollDecision: Equatable, Sendable {
-  /// The pipeline may start: the buffer could be shown or heard, or need not wait for that.
-  case ready
-  /// Wait until something has changed.
-  case wait
-  case interrupted
-  /// The stream has failed or is over.
-  case stopped
+/// What happens while frames or sound may not be sent: they are dropped in any case.
+public enum SuspendPolicy: Int32, CaseIterable, Sendable {
+  /// The application is asked to pause the pipeline meanwhile, unless its source is live.
+  case auto
+  /// The application is not asked.
+  case drop
 }
 
-/// What happens to frames while driver or app do not want video.
-public enum SuspendPolicy: Int32, CaseIterable, Sendable {
-  /// ``drop`` for live sources, ``requestPause`` for others.
-  case auto
-  /// Frames are dropped.
-  case drop
-  /// Frames wait.
-  case block
-  /// Frames wait, and the application is asked to pause the pipeline until video goes on.
-  case requestPause
+/// How long a buffer waits that may not be sent: the application waits for its thread when it ends the stream.
+public let longestBufferWait = Duration.milliseconds(100)
 
-  /// The policy that `auto` stands for.
-  public func resolved(isLive: Bool) -> SuspendPolicy {
-    self == .auto ? (isLive ? .drop : .requestPause) : self
-  }
+/// How a buffer that may not be sent passes its time.
+public enum BufferTiming: Equatable, Sendable {
+  /// Its source is live: it is dropped, and a pause would not stop the source.
+  case live
+  /// The clock has brought it: it is dropped, and the next one comes at its own time.
+  case synchronized
+  /// Nothing holds it up, as with `sync=false`: it waits a moment before it is dropped, lest a whole file is lost at once.
+  case unsynchronized
 }

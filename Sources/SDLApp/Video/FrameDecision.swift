@@ -12,15 +12,13 @@ extension VideoNegotiation {
   public enum FrameDecision: Equatable, Sendable {
     case send(Permission)
     case drop(FrameDropReason)
-    /// Ask upstream what it can send, give the answer to ``upstreamAnswered(_:_:isFinal:)`` and decide again;
+    /// Ask upstream what it can send, give the answer to ``upstreamAnswered(_:_:)`` and decide again;
     /// `dropsFrame` if it changes.
     case askUpstream(UpstreamQuestion, dropsFrame: Bool)
-    /// Wait until something has changed.
-    case wait
+    /// Wait a moment until something has changed, and then drop it.
+    case wait(thenDrop: FrameDropReason)
     /// Wait for the pipeline to leave flushing or PAUSED.
     case interrupted
-    /// The application has been asked to pause: decide again.
-    case pauseRequested
     case fail(VideoProblem?)
   }
 }
@@ -35,6 +33,8 @@ public enum FrameDropReason: Int, CaseIterable, Sendable {
   case queueFull
   /// The link was not ready for it in time: a newer picture replaced it, or it would have come too late.
   case latency
+  /// A raw picture that came after its time.
+  case late
   /// The frame has a size that the head unit does not take.
   case wrongSize
   /// H.264 that can't be decoded before the next key frame.
@@ -49,7 +49,7 @@ public enum FrameDropReason: Int, CaseIterable, Sendable {
   /// Whether the viewer misses something, which is reported to the application. A lower frame rate is intended.
   public var isLossOfQuality: Bool {
     switch self {
-    case .notStreaming, .suspended, .queueFull, .latency, .wrongSize, .waitingForKeyFrame: true
+    case .notStreaming, .suspended, .queueFull, .latency, .late, .wrongSize, .waitingForKeyFrame: true
     case .frameRate, .discarded, .noPicture: false
     }
   }

@@ -112,9 +112,6 @@ extension VideoNegotiation {
   /// Driver or app have suspended the stream, as opposed to a head unit that is not there or not ready.
   private var isSuspended: Bool { !app.state.isInForeground || isSuspendedBySession || isSuspendedByDriver }
 
-  /// The connection is lost, and was used for a stream.
-  private var isConnectionLost: Bool { announcements.wasLost && session.hmi == nil }
-
   private var prefersAnotherSize: Bool { upstream.prefersAnotherSize(selection) }
 
   /// Frames per second that the head unit would like for pictures of the input's size.
@@ -233,14 +230,10 @@ extension VideoNegotiation {
   /// The question for upstream now.
   public var upstreamQuestion: UpstreamQuestion { selection.upstreamQuestion }
 
-  /// - Parameters:
-  ///   - sizes: the accepted sizes that upstream can send, in its order of preference.
-  ///   - isFinal: the pictures come from a source with only one size, such as a file, whatever upstream has answered.
-  public mutating func upstreamAnswered(
-    _ question: UpstreamQuestion, _ sizes: [VideoSize], isFinal: Bool = false
-  ) -> UpstreamAnswer {
+  /// - Parameter sizes: the accepted sizes that upstream can send, in its order of preference.
+  public mutating func upstreamAnswered(_ question: UpstreamQuestion, _ sizes: [VideoSize]) -> UpstreamAnswer {
     guard question == upstreamQuestion else { return .outdated }
-    let answer = upstream.answered(sizes, isFinal: isFinal, selection)
+    let answer = upstream.answered(sizes, selection)
     if answer == .stays, upstream.isAccepted(selection) == true { upstreamStays() }
     requestPlayingIfNeeded()
     return answer
@@ -364,30 +357,20 @@ extension VideoNegotiation {
     upstream.flushed()
     pipeline.begin()
   }
-
-  /// Upstream can change its size only after its first frame.
-  public mutating func decidePreroll(isLive: Bool) -> PrerollDecision {
-    let isReady =
-      permission != nil || upstream.size == nil || isInputRefused || prefersAnotherSize
-      || upstream.expectsOutdatedFrames || supportsNone && settings.suspendPolicy != .block
-    return pipeline.decidePreroll(mayWait: !isLive && settings.suspendPolicy != .drop && !isReady)
-  }
 }
 
 /// Decisions on frames.
 extension VideoNegotiation {
-  /// Decides on the frame at hand. The suspend policy applies while driver or app suspend the stream; while the head
-  /// unit is not ready, files wait and live sources never do.
-  public mutating func decide(isLive: Bool, now: Duration) -> FrameDecision {
+  /// Decides on the frame at hand. While it may not be sent it is dropped, as on a screen that is off, and the
+  /// application is asked once for a pause, in PLAYING.
+  public mutating func decide(_ timing: BufferTiming, now: Duration) -> FrameDecision {
     guard !hasStopped else { return .fail(nil) }
-    // An element that is set to PLAYING by itself completes that in GstBaseSink, with its first frame.
-    if pipeline.isPrerolling { played() }
     if !isInterrupted, permission == nil, !supportsNone, isInputRefused, let decision = decideMismatch(now: now) {
       return decision
     }
     upstream.forgetMismatch()
     if isInterrupted { return .interrupted }
-    return permission.map { .send($0) } ?? decideWithoutPermission(isLive: isLive)
+    return permission.map { .send($0) } ?? decideWithoutPermission(timing)
   }
 
   /// Nil: the frame may be sent after all, because the head unit is asked for its own choice.
@@ -402,26 +385,21 @@ extension VideoNegotiation {
     }
   }
 
-  private mutating func decideWithoutPermission(isLive: Bool) -> FrameDecision {
-    let policy = settings.suspendPolicy.resolved(isLive: isLive)
-    if supportsNone { return policy == .block ? .wait : .drop(.wrongSize) }
+  private mutating func decideWithoutPermission(_ timing: BufferTiming) -> FrameDecision {
+    if supportsNone { return .drop(.wrongSize) }
     if prefersAnotherSize { return .askUpstream(upstreamQuestion, dropsFrame: true) }
     guard upstream.size != nil else { return .drop(.noPicture) }
     if upstream.expectsOutdatedFrames {
       if upstream.outdatedFramePassed() { upstreamStays() }
       return .drop(.notStreaming)
     }
-    if !isSuspended {
-      guard !isLive else { return .drop(.notStreaming) }
-      // Sound would run ahead of a picture that waits for the connection.
-      guard isConnectionLost, policy == .requestPause else { return .wait }
-    }
-    switch policy {
-    case .auto, .block: return .wait
+    // The frame that asks waits for the answer: an application that pauses loses nothing.
+    let asks = timing != .live && requestPause()
     // Before the driver has opened the app for the first time, the stream is not suspended.
-    case .drop: return .drop(announcements.hasStreamed || !app.state.isInForeground ? .suspended : .notStreaming)
-    case .requestPause: return requestPause() ? .pauseRequested : .wait
-    }
+    let wasSeen = announcements.hasStreamed || !app.state.isInForeground
+    let reason: FrameDropReason = isSuspended && wasSeen ? .suspended : .notStreaming
+    let waits = asks || timing == .unsynchronized && pipeline.isPlaying
+    return waits ? .wait(thenDrop: reason) : .drop(reason)
   }
 
   /// The first frame of a service is in the queue; returns whether that completes a resize.
@@ -470,20 +448,21 @@ extension VideoNegotiation {
     if reason == .hmiStatus || reason == .headUnit { notify(.stream(.suspensionBegan)) }
   }
 
-  /// Asks the application to pause if the suspension is certain and the first of this stream; returns whether it did. A
-  /// brief change of the app's state may be over before the session sees it.
+  /// Asks the application to pause until there is a service that may be used; returns whether it did. A brief change of
+  /// the app's state may be over before the session sees it.
   private mutating func requestPause() -> Bool {
-    guard isSuspended || isConnectionLost, !hasGrant || isSuspendedBySession, announcements.requestPause() else {
-      return false
-    }
+    guard settings.suspendPolicy == .auto, pipeline.isPlaying, !hasGrant || isSuspendedBySession,
+      announcements.requestPause()
+    else { return false }
     notify(.stream(.requestPause))
     return true
   }
 
-  /// A pipeline that was asked to pause has to play again, if upstream must change its size before a start.
+  /// A pipeline that was asked to pause has to play again if upstream must change its size before a start, or if there
+  /// will be none.
   private mutating func requestPlayingIfNeeded() {
     guard !isSuspended, session.hmi != nil, !hasGrant, pipeline.isRunning, nextRequest == nil,
-      upstream.shouldBeAsked(selection), announcements.requestPlaying()
+      upstream.shouldBeAsked(selection) || supportsNone, announcements.requestPlaying()
     else { return }
     notify(.stream(.requestPlaying))
   }

@@ -104,17 +104,13 @@ extension VideoUpstream {
 
 /// Answers of upstream.
 extension VideoUpstream {
-  /// - Parameters:
-  ///   - sizes: the accepted sizes that upstream can send, in its order of preference.
-  ///   - isFinal: the pictures come from a source with only one size, such as a file, whatever upstream has answered.
-  mutating func answered(
-    _ sizes: [VideoSize], isFinal: Bool, _ selection: VideoSelection
-  ) -> VideoNegotiation.UpstreamAnswer {
+  /// - Parameter sizes: the accepted sizes that upstream can send, in its order of preference.
+  mutating func answered(_ sizes: [VideoSize], _ selection: VideoSelection) -> VideoNegotiation.UpstreamAnswer {
     let isAccepted = isAccepted(selection) == true
-    if isAccepted, encodedResize != nil, !isFinal { return .changes }
-    let expected = isFinal ? nil : expectedSize(among: sizes, isAccepted: isAccepted, selection)
+    if isAccepted, encodedResize != nil { return .changes }
+    let expected = expectedSize(among: sizes, isAccepted: isAccepted, selection)
     // Encoders and parsers may answer with their present size, although the elements before them can change.
-    let changes = expected != nil || (!isRaw && !isAccepted && !isFinal)
+    let changes = expected != nil || (!isRaw && !isAccepted)
     mismatch?.upstreamChanges = changes
     guard changes else {
       change = .settled

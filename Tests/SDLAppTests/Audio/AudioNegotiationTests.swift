@@ -26,9 +26,9 @@ import Testing
       return body(&negotiation)
     }
 
-    mutating func decide(isLive: Bool, isSilence: Bool = false) -> AudioNegotiation.SampleDecision {
+    mutating func decide(_ timing: BufferTiming, isSilence: Bool = false) -> AudioNegotiation.SampleDecision {
       let now = self.now
-      return change { $0.decide(isLive: isLive, isSilence: isSilence, now: now) }
+      return change { $0.decide(timing, isSilence: isSilence, now: now) }
     }
 
     mutating func show(_ level: HMILevel, _ audio: AudioStreamingState) {
@@ -87,42 +87,72 @@ import Testing
     driver.start()
     #expect(driver.requests == [AudioStartRequest()])
     #expect(driver.notifications == [.started(Self.grant, reason: "first-start")])
-    #expect(driver.decide(isLive: true) == .send(Self.grant))
+    #expect(driver.decide(.live) == .send(Self.grant))
     driver.change { $0.streamEnded() }
     #expect(driver.requests == [AudioStartRequest(), nil])
     driver.stopService(.app)
     #expect(driver.notifications.last == .stopped(.session(.app)))
   }
 
-  /// Policy, whether the source is live, and what becomes of samples while the driver does not hear the app.
-  @Test func suspended() {
-    let table: [(SuspendPolicy, Bool, AudioNegotiation.SampleDecision)] = [
-      (.auto, true, .drop(.suspended)), (.auto, false, .pauseRequested), (.drop, false, .drop(.suspended)),
-      (.block, true, .wait), (.block, false, .wait), (.requestPause, true, .pauseRequested),
-    ]
-    for (policy, isLive, expected) in table {
-      var driver = Driver(policy)
-      driver.start()
-      driver.show(.full, .notAudible)
-      driver.publish { $0.audioState = .suspended }
-      #expect(driver.notifications.contains(.stream(.suspended(reason: "not-audible"))))
-      #expect(driver.decide(isLive: isLive) == expected, "\(policy) \(isLive)")
-      driver.show(.full, .audible)
-      driver.publish { $0.audioState = .streaming }
-      #expect(driver.notifications.contains(.started(Self.grant, reason: "resumed")))
-      #expect(driver.notifications.contains(.stream(.requestPlaying)) == (expected == .pauseRequested))
-      #expect(driver.decide(isLive: isLive) == .send(Self.grant))
-    }
+  /// What becomes of samples while the driver does not hear the app, and whether the application is asked for a pause.
+  @Test(arguments: SuspendPolicy.allCases, [BufferTiming.live, .synchronized, .unsynchronized])
+  func suspended(policy: SuspendPolicy, timing: BufferTiming) {
+    var driver = Driver(policy)
+    driver.start()
+    driver.show(.full, .notAudible)
+    driver.publish { $0.audioState = .suspended }
+    #expect(driver.notifications.contains(.stream(.suspended(reason: "not-audible"))))
+    let pauses = policy == .auto && timing != .live
+    let waits = timing == .unsynchronized || pauses
+    #expect(driver.decide(timing) == (waits ? .wait(thenDrop: .suspended) : .drop(.suspended)))
+    #expect(driver.notifications.contains(.stream(.requestPause)) == pauses)
+    driver.show(.full, .audible)
+    driver.publish { $0.audioState = .streaming }
+    #expect(driver.notifications.contains(.started(Self.grant, reason: "resumed")))
+    #expect(driver.notifications.contains(.stream(.requestPlaying)) == pauses)
+    #expect(driver.decide(timing) == .send(Self.grant))
   }
 
-  /// For a head unit that is not ready, files wait and live sources do not.
+  /// For a head unit that is not ready, files pause and live sources do not.
   @Test func beforeTheService() {
     var driver = Driver()
     driver.change { $0.inputChanged(PCMFormat()) }
-    #expect(driver.decide(isLive: true) == .drop(.notStreaming))
-    #expect(driver.decide(isLive: false) == .wait)
-    #expect(driver.change { $0.decidePreroll(isLive: true) } == .ready)
+    #expect(driver.requests.isEmpty)
+    driver.change { $0.prerolled() }
     #expect(driver.requests == [AudioStartRequest()])
+    #expect(driver.decide(.live) == .drop(.notStreaming))
+    // In PAUSED nobody is asked for a pause.
+    #expect(driver.decide(.synchronized) == .drop(.notStreaming))
+    #expect(driver.notifications.isEmpty)
+    driver.change { $0.played() }
+    #expect(driver.decide(.synchronized) == .wait(thenDrop: .notStreaming))
+    #expect(driver.notifications == [.stream(.requestPause)])
+    #expect(driver.decide(.synchronized) == .drop(.notStreaming))
+  }
+
+  /// In a pause no sound would come that could start the service.
+  @Test func soundThatStartsItsServiceAsksForNoPause() {
+    var driver = Driver(activity: SoundActivity(startsOnData: true, idleTimeout: .seconds(2)))
+    driver.change { $0.inputChanged(PCMFormat()) }
+    driver.change { $0.played() }
+    driver.show(.full, .notAudible)
+    #expect(driver.decide(.synchronized) == .drop(.notStreaming))
+    #expect(driver.notifications.isEmpty)
+  }
+
+  /// The picture goes on without sound.
+  @Test func refusalEndsThePause() throws {
+    var driver = Driver()
+    driver.change { $0.inputChanged(PCMFormat()) }
+    driver.change { $0.played() }
+    #expect(driver.decide(.synchronized) == .wait(thenDrop: .notStreaming))
+    try driver.change { negotiation in
+      Result { () throws(AudioProblem) in
+        let failure = AudioStartFailure.refused(rejectedParameters: [], reason: nil)
+        try negotiation.startFailed(failure, retryAfter: nil, hasVideo: true)
+      }
+    }.get()
+    #expect(driver.notifications.contains(.stream(.requestPlaying)))
   }
 
   @Test func announcements() {
@@ -130,18 +160,18 @@ import Testing
     driver.show(.limited, .audible)
     driver.change { $0.inputChanged(PCMFormat()) }
     driver.change { $0.played() }
-    #expect(driver.decide(isLive: true, isSilence: true) == .drop(.silent))
+    #expect(driver.decide(.live, isSilence: true) == .drop(.silent))
     #expect(driver.requests.isEmpty)
     driver.now = .seconds(10)
-    #expect(driver.decide(isLive: true) == .wait)
+    #expect(driver.decide(.live) == .wait(thenDrop: .notStreaming, atMost: .seconds(2)))
     #expect(driver.requests == [AudioStartRequest()])
     // Held for two seconds at most.
     driver.now = .seconds(12)
-    #expect(driver.decide(isLive: true) == .drop(.notStreaming))
+    #expect(driver.decide(.live) == .drop(.notStreaming))
     driver.startService()
-    #expect(driver.decide(isLive: true) == .send(Self.grant))
+    #expect(driver.decide(.live) == .send(Self.grant))
     driver.now = .milliseconds(13_900)
-    #expect(driver.decide(isLive: true, isSilence: true) == .send(Self.grant))
+    #expect(driver.decide(.live, isSilence: true) == .send(Self.grant))
     #expect(driver.requests == [AudioStartRequest()])
     driver.now = .seconds(14)
     driver.change { _ in }
@@ -157,10 +187,10 @@ import Testing
     driver.show(.limited, .audible)
     driver.change { $0.inputChanged(PCMFormat()) }
     driver.change { $0.played() }
-    #expect(driver.decide(isLive: true) == .wait)
+    #expect(driver.decide(.live) == .wait(thenDrop: .notStreaming, atMost: .seconds(2)))
     driver.startService()
     #expect(!driver.outputs.contains { if case .setTimer = $0 { true } else { false } })
-    #expect(driver.negotiation.decide(isLive: true, now: .seconds(1)) == .send(Self.grant))
+    #expect(driver.negotiation.decide(.live, now: .seconds(1)) == .send(Self.grant))
     #expect(driver.negotiation.hasUrgentOutputs)
     driver.outputs += driver.negotiation.takeOutputs(at: .seconds(1))
     #expect(driver.outputs.last == .setTimer(at: .seconds(3)) && !driver.negotiation.hasUrgentOutputs)
@@ -172,8 +202,9 @@ import Testing
     driver.stopService(.connectionLost)
     driver.loseConnection()
     #expect(driver.notifications.last == .stream(.suspensionBegan))
-    #expect(driver.decide(isLive: true) == .drop(.notStreaming))
-    #expect(driver.decide(isLive: false) == .pauseRequested)
+    #expect(driver.decide(.live) == .drop(.notStreaming))
+    #expect(driver.decide(.synchronized) == .wait(thenDrop: .notStreaming))
+    #expect(driver.notifications.last == .stream(.requestPause))
     driver.show(.full, .audible)
     driver.startService()
     #expect(driver.notifications.suffix(2) == [.started(Self.grant, reason: "reconnected"), .stream(.requestPlaying)])
@@ -213,7 +244,7 @@ import Testing
 
   /// Video goes on without sound that is refused for good: nothing waits for that any more, until a service starts all
   /// the same.
-  @Test(arguments: [false, true]) func refusedBesideVideo(isLive: Bool) throws {
+  @Test(arguments: [BufferTiming.synchronized, .live]) func refusedBesideVideo(timing: BufferTiming) throws {
     var driver = Driver()
     driver.start()
     driver.stopService(.hmiStatus)
@@ -223,13 +254,13 @@ import Testing
     }.get()
     #expect(driver.notifications.last == .problem(.refused(failure, isVideoStreaming: false)))
     driver.show(.none, .notAudible)
-    #expect(driver.decide(isLive: isLive) == .drop(.notStreaming))
+    #expect(driver.decide(timing) == .drop(.notStreaming))
     driver.change { $0.streamEnded() }
     driver.change { $0.streamBegan() }
-    #expect(driver.decide(isLive: isLive) == .drop(.notStreaming))
+    #expect(driver.decide(timing) == .drop(.notStreaming))
     driver.show(.full, .audible)
     driver.startService()
-    #expect(driver.decide(isLive: isLive) == .send(Self.grant))
+    #expect(driver.decide(timing) == .send(Self.grant))
   }
 }
 

@@ -60,7 +60,7 @@ extension NegotiationDriver {
     let displays = (negotiation.acceptedDisplays ?? []) + negotiation.rejectedDisplays
     let present = negotiation.isInputRefused ? [negotiation.inputSize].compactMap(\.self) : []
     let sizes = (displays.compactMap(\.streamSize) + present).filter(canSend)
-    let answer = change { $0.upstreamAnswered(question ?? $0.upstreamQuestion, sizes, isFinal: isUpstreamFinal) }
+    let answer = change { $0.upstreamAnswered(question ?? $0.upstreamQuestion, sizes) }
     if answer == .changes {
       log.append("reconfigure")
       mustRenegotiate = true
@@ -88,9 +88,9 @@ extension NegotiationDriver {
 
 extension NegotiationDriver {
   /// What becomes of a frame: "sent", "dropped REASON", "waits", "interrupted" or "error".
-  func frame(isLive: Bool = true) -> String {
+  func frame(_ timing: BufferTiming = .live) -> String {
     for _ in 0..<10 {
-      let decision = negotiation.decide(isLive: isLive, now: now)
+      let decision = negotiation.decide(timing, now: now)
       apply()
       switch decision {
       case .send(let permission):
@@ -104,7 +104,6 @@ extension NegotiationDriver {
         if askUpstream(question) != .stays, dropsFrame { return drop(.wrongSize) }
       case .wait: return "waits"
       case .interrupted: return "interrupted"
-      case .pauseRequested: break
       case .fail(let problem):
         fail(problem)
         return "error"
@@ -119,5 +118,5 @@ extension NegotiationDriver {
   }
 
   /// What becomes of so many frames.
-  func frames(_ count: Int, isLive: Bool = true) -> [String] { (0..<count).map { _ in frame(isLive: isLive) } }
+  func frames(_ count: Int, _ timing: BufferTiming = .live) -> [String] { (0..<count).map { _ in frame(timing) } }
 }

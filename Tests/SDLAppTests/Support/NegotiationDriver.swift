@@ -8,8 +8,6 @@ final class NegotiationDriver {
 
   /// The sizes that upstream can send; nil for any.
   var upstreamSizes: [VideoSize]?
-  /// Upstream is a file, or as good as one.
-  var isUpstreamFinal = false
   /// Why the app's ranges reject a display; nil when they don't.
   var rejection: (VideoDisplay) -> String? = { _ in nil }
   /// What the head unit names in its refusals of the next starts, in order; nil accepts.

@@ -50,83 +50,63 @@ import Testing
   private static let drop = "dropped suspended"
   private static let early = "dropped notStreaming"
 
-  /// Of drop, block and request-pause; "pause" where the application is asked to.
-  static let outcomes: [(Situation, live: [String], file: [String])] = [
-    (.neverShown, [early, "waits", "waits"], [early, "waits", "waits"]),
-    (.neverInForeground, [drop, "waits", "waits"], [drop, "waits", "waits"]),
-    (.leftByDriver, [drop, "waits", "pause"], [drop, "waits", "pause"]),
-    (.leftByApp, [drop, "waits", "pause"], [drop, "waits", "pause"]),
-    (.leavingApp, [drop, "waits", "waits"], [drop, "waits", "waits"]),
-    (.starting, [early, early, early], ["waits", "waits", "waits"]),
-    (.restarting, [early, early, early], ["waits", "waits", "waits"]),
-    (.connectionLost, [early, early, early], ["waits", "waits", "pause"]),
-    (
-      .unsupported, ["dropped wrongSize", "waits", "dropped wrongSize"],
-      ["dropped wrongSize", "waits", "dropped wrongSize"]
-    ),
+  /// What becomes of a frame, and whether the application of a file is asked for a pause.
+  static let outcomes: [(Situation, frame: String, pauses: Bool)] = [
+    (.neverShown, early, true), (.neverInForeground, drop, true), (.leftByDriver, drop, true),
+    (.leftByApp, drop, true),
+    // It may be back before the session knows.
+    (.leavingApp, drop, false),
+    (.starting, early, true), (.restarting, early, true), (.connectionLost, early, true),
+    (.unsupported, "dropped wrongSize", false),
   ]
 
   @Test(arguments: Situation.allCases, SuspendPolicy.allCases) func policies(
     _ situation: Situation, policy: SuspendPolicy
   ) throws {
     let row = try #require(Self.outcomes.first { $0.0 == situation })
-    for isLive in [true, false] {
+    for timing in [BufferTiming.live, .synchronized, .unsynchronized] {
       let driver = NegotiationDriver.playing([Self.size]) { $0.suspendPolicy = policy }
       situation.reach(driver)
-      let column: Int =
-        switch policy {
-        case .auto: isLive ? 0 : 2
-        case .drop: 0
-        case .block: 1
-        case .requestPause: 2
-        }
-      let expected = isLive ? row.live[column] : row.file[column]
-      #expect(driver.frame(isLive: isLive) == (expected == "pause" ? "waits" : expected), "live \(isLive)")
+      let pauses = row.pauses && policy == .auto && timing != .live
+      let waits = timing == .unsynchronized && situation != .unsupported
+      // The frame that asks waits for the pause.
+      #expect(driver.frame(timing) == (waits || pauses ? "waits" : row.frame), "\(timing)")
       // It is asked once.
-      _ = driver.frame(isLive: isLive)
-      #expect(driver.take() == (expected == "pause" ? ["pause"] : []), "live \(isLive)")
+      #expect(driver.frame(timing) == (waits ? "waits" : row.frame), "\(timing)")
+      #expect(driver.take() == (pauses ? ["pause"] : []), "\(timing)")
     }
   }
 
-  /// A driver before PLAYING, with raw input of the first size.
-  private func prerolling(_ sizes: [VideoSize], policy: SuspendPolicy) -> NegotiationDriver {
-    let driver = NegotiationDriver { $0.suspendPolicy = policy }
-    driver.announce(sizes)
+  @Test func nobodyIsAskedForAPauseInPaused() {
+    let driver = NegotiationDriver.playing([Self.size])
+    driver.change { $0.paused() }
+    _ = driver.take()
+    #expect(driver.frame(.synchronized) == Self.early && driver.take() == [])
+    driver.change { $0.played() }
+    #expect(driver.frame(.synchronized) == "waits" && driver.take() == ["pause"])
+  }
+
+  /// Nothing would end the pause.
+  @Test func pauseEndsWhenTheAppSupportsNoDisplay() {
+    let driver = NegotiationDriver.playing([Self.size])
+    #expect(driver.frame(.synchronized) == "waits")
+    _ = driver.take()
+    driver.rejection = { _ in "no" }
+    driver.choose(.ranges)
+    #expect(driver.take().contains("play"))
+  }
+
+  /// The service is requested before PLAYING, so that a picture in PAUSED is shown.
+  @Test func prerollRequestsTheService() {
+    let driver = NegotiationDriver()
+    driver.announce([Self.size])
     driver.input(Self.size, isRaw: true)
-    return driver
-  }
-
-  @Test(arguments: SuspendPolicy.allCases) func fileIsPrerolledWhenItCouldBeShown(policy: SuspendPolicy) {
-    let driver = prerolling([Self.size], policy: policy)
-    func decide(isLive: Bool = false) -> PrerollDecision {
-      driver.change { $0.decidePreroll(isLive: isLive) }
-    }
-    #expect(decide(isLive: true) == .ready)
-    guard policy != .drop else {
-      #expect(decide() == .ready)
-      return
-    }
-    #expect(decide() == .wait)
-    driver.show(.none)
-    #expect(decide() == .wait)
     driver.show()
-    #expect(decide() == .wait)
-    // The service is started before PLAYING.
     driver.runSession()
-    #expect(decide() == .ready)
-    #expect(driver.starts == ["RAW 320×240"])
-  }
-
-  @Test func prerollEndsForWhatOnlyFollowingFramesCanMend() {
-    // Upstream has to change its size, which it can't do while this frame waits.
-    let other = prerolling([VideoSize(640, 480)], policy: .auto)
-    #expect(other.change { $0.decidePreroll(isLive: false) } == .ready)
-    let flushing = prerolling([Self.size], policy: .auto)
-    flushing.change { $0.setFlushing(true) }
-    #expect(flushing.change { $0.decidePreroll(isLive: false) } == .interrupted)
-    let stopped = prerolling([Self.size], policy: .auto)
-    stopped.change { $0.stop() }
-    #expect(stopped.change { $0.decidePreroll(isLive: false) } == .stopped)
+    #expect(driver.starts == [])
+    driver.change { $0.prerolled() }
+    driver.runSession()
+    #expect(driver.starts == ["RAW 320×240"] && driver.negotiation.permission != nil)
   }
 
   struct Status: Sendable, CustomTestStringConvertible {
@@ -203,12 +183,12 @@ import Testing
 
   /// A frame that waits gives way as well.
   @Test func flushOfAFrameThatWaits() {
-    let driver = NegotiationDriver.streaming([Self.size]) { $0.suspendPolicy = .block }
+    let driver = NegotiationDriver.streaming([Self.size])
     driver.show(.background)
     driver.runSession()
-    #expect(driver.frame(isLive: false) == "waits")
+    #expect(driver.frame(.unsynchronized) == "waits")
     driver.change { $0.setFlushing(true) }
-    #expect(driver.frame(isLive: false) == "interrupted")
+    #expect(driver.frame(.unsynchronized) == "interrupted")
   }
 
   @Test func framesFailOnceTheErrorIsPosted() {

@@ -26,7 +26,7 @@ import Testing
     driver.show()
     driver.input(Self.size)
     driver.change { $0.paused() }
-    #expect(driver.take() == [] && driver.frame(isLive: false) == "waits")
+    #expect(driver.take() == [])
     driver.change { $0.played() }
     driver.runSession()
     #expect(driver.take() == ["request RAW 320×240", "started 320×240 first-start"])
@@ -62,14 +62,14 @@ import Testing
       driver.runSession()
       let ended = byDriver ? ["stopped hmi-status", "suspension"] : ["suspended app-state"]
       #expect(driver.take() == ended)
-      #expect(driver.frame(isLive: false) == "waits" && driver.take() == ["pause"])
+      #expect(driver.frame(.synchronized) == "waits" && driver.take() == ["pause"])
       driver.change { $0.paused() }
       #expect(driver.take() == [])
       if byDriver { driver.show(.full) } else { driver.setAppState(.foreground) }
       driver.runSession()
       #expect(driver.take() == ["started 320×240 \(byDriver ? "restarted" : "resumed")", "play"])
       driver.change { $0.played() }
-      #expect(driver.take() == [] && driver.frame(isLive: false) == "sent")
+      #expect(driver.take() == [] && driver.frame(.synchronized) == "sent")
     }
   }
 
@@ -78,7 +78,7 @@ import Testing
     let driver = NegotiationDriver.streaming([Self.size])
     driver.setAppState(.background)
     driver.runSession()
-    _ = driver.frame(isLive: false)
+    _ = driver.frame(.synchronized)
     driver.setAppState(.foreground)
     driver.runSession()
     driver.change { $0.paused() }
@@ -95,7 +95,7 @@ import Testing
     if !isRaw { driver.upstreamSizes = [Self.size] }
     driver.show(.background)
     driver.runSession()
-    _ = driver.frame(isLive: false)
+    _ = driver.frame(.synchronized)
     driver.change { $0.paused() }
     driver.announce([Self.other])
     #expect(!driver.take().contains("play"))
@@ -109,7 +109,7 @@ import Testing
     driver.upstreamSizes = nil
     driver.renegotiate()
     driver.runSession()
-    #expect(driver.frame(isLive: false) == "sent" && driver.starts == ["RAW 320×240", "RAW 480×320"])
+    #expect(driver.frame(.synchronized) == "sent" && driver.starts == ["RAW 320×240", "RAW 480×320"])
   }
 
   /// Upstream is asked first, and answers with a size that can be requested at once.
@@ -117,7 +117,7 @@ import Testing
     let driver = NegotiationDriver.streaming([Self.size])
     driver.setAppState(.background)
     driver.runSession()
-    _ = driver.frame(isLive: false)
+    _ = driver.frame(.synchronized)
     driver.change { $0.paused() }
     driver.setAppState(.foreground)
     driver.stop(.headUnit)

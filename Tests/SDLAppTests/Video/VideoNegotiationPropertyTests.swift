@@ -96,7 +96,7 @@ import Testing
 
     private func sendFrame() {
       let isUsable = driver.running != nil && driver.appState.isInForeground && !driver.isSuspended
-      let outcome = driver.frame(isLive: number(0..<2) == 0)
+      let outcome = driver.frame([.live, .synchronized, .unsynchronized][number(0..<3)])
       // Frames come in PLAYING alone.
       hasPlayed = true
       #expect(outcome != "undecided", "\(steps)")

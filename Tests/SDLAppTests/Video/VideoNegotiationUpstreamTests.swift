@@ -9,9 +9,8 @@ import Testing
   private static let tiny = VideoSize(320, 200)
 
   /// A stream in PLAYING whose input is not what the head unit takes.
-  private func mismatched(isRaw: Bool, upstream: [VideoSize]?, isFinal: Bool = false) -> NegotiationDriver {
+  private func mismatched(isRaw: Bool, upstream: [VideoSize]?) -> NegotiationDriver {
     let driver = NegotiationDriver.playing([Self.wide], isRaw: isRaw)
-    driver.isUpstreamFinal = isFinal
     driver.upstreamSizes = upstream
     driver.input(Self.tiny, isRaw: isRaw)
     _ = driver.take()
@@ -21,8 +20,6 @@ import Testing
   struct Overdue: Sendable {
     var isRaw: Bool
     var upstream: [VideoSize]?
-    /// Nothing else can come, whatever upstream has answered.
-    var isFinal = false
     /// How long upstream may take to change; zero when it can't.
     var time: Duration
   }
@@ -33,11 +30,9 @@ import Testing
     Overdue(isRaw: true, upstream: [tiny], time: .zero),
     Overdue(isRaw: false, upstream: nil, time: .seconds(2)),
     Overdue(isRaw: false, upstream: [tiny], time: .seconds(2)),
-    Overdue(isRaw: true, upstream: nil, isFinal: true, time: .zero),
-    Overdue(isRaw: false, upstream: [tiny], isFinal: true, time: .zero),
   ])
   func upstreamThatDoesNotChange(_ given: Overdue) {
-    let driver = mismatched(isRaw: given.isRaw, upstream: given.upstream, isFinal: given.isFinal)
+    let driver = mismatched(isRaw: given.isRaw, upstream: given.upstream)
     guard given.time > .zero else {
       #expect(driver.frame() == "error" && driver.take() == ["error"])
       return

@@ -118,7 +118,7 @@ final class SimulatedSound {
     nextBuffer = max(nextBuffer + .milliseconds(plan.interval), now)
     counters.arrived += 1
     for _ in 0..<3 {
-      switch change({ $0.decide(isLive: plan.isLive, isSilence: isSilent, now: now) }) {
+      switch change({ $0.decide(plan.isLive ? .live : .synchronized, isSilence: isSilent, now: now) }) {
       case .send(let grant): return send(grant)
       case .drop, .fail:
         counters.dropped += 1
@@ -127,7 +127,6 @@ final class SimulatedSound {
         counters.arrived -= 1
         isWaiting = true
         return
-      case .pauseRequested: break
       }
     }
     counters.dropped += 1

@@ -13,7 +13,6 @@ final class SimulatedVideo {
     var isLive = true
     var isRaw = true
     /// Upstream has one size only, as a file does.
-    var isFinal = false
     /// Of which upstream makes pictures, as "800x480"; nil for any.
     var sizes: [String]?
     var suspendPolicy = SuspendPolicy.auto.rawValue
@@ -216,7 +215,7 @@ final class SimulatedVideo {
     let displays = (negotiation.acceptedDisplays ?? []) + negotiation.rejectedDisplays
     let present = negotiation.isInputRefused ? [negotiation.inputSize].compactMap(\.self) : []
     let sizes = (displays.compactMap(\.streamSize) + present).filter(canSend)
-    let answer = change { $0.upstreamAnswered(question, sizes, isFinal: plan.isFinal) }
+    let answer = change { $0.upstreamAnswered(question, sizes) }
     // It takes a picture or two.
     if answer == .changes { reconfiguresAt = now + .milliseconds(plan.interval * 2) }
     return answer
@@ -260,13 +259,12 @@ final class SimulatedVideo {
 
   private func offer() -> Outcome {
     for _ in 0..<10 {
-      switch change({ $0.decide(isLive: plan.isLive, now: now) }) {
+      switch change({ $0.decide(plan.isLive ? .live : .synchronized, now: now) }) {
       case .send(let permission): return send(permission)
       case .drop: return .dropped
       case .askUpstream(let question, let dropsFrame):
         if askUpstream(question) != .stays, dropsFrame { return .dropped }
       case .wait, .interrupted: return .waits
-      case .pauseRequested: break
       case .fail(let problem):
         fail(problem)
         return .dropped

@@ -18,6 +18,8 @@ struct EncodedPicture: ~Copyable {
   /// The decoder shows the picture as well as it ever will.
   var isSharp: Bool { isSettled || repetitions >= Self.maximumRepetitions }
 
+  func isOf(_ picture: UnsafeMutablePointer<GstBuffer>) -> Bool { picture == buffer }
+
   /// A picture has been encoded.
   ///
   /// - Parameter isSettled: whether the encoder would add nothing if it encoded the picture again.

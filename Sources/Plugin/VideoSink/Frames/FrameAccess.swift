@@ -79,7 +79,7 @@ final class FrameAccess: @unchecked Sendable {
       case nil, .queued: break
       case .parametersKept: shared.counters.frameDropped(.noPicture)
       case .unchanged: shared.counters.frameUnchanged()
-      case .dropped(let reason, _), .failed(_, let reason): shared.counters.frameDropped(reason)
+      case .dropped(let reason, _), .kept(let reason), .failed(_, let reason): shared.counters.frameDropped(reason)
       }
       shared.owner = nil
       return path.given(&shared.counters, now: now)

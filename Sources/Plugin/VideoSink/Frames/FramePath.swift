@@ -12,6 +12,8 @@ enum FrameOutcome {
   case queued
   /// It has no picture; its parameter sets are sent with the next one.
   case parametersKept
+  /// It is not sent, but known for the next decoder.
+  case kept(FrameDropReason)
   /// The decoder shows the same picture already; nothing is sent.
   case unchanged
   case dropped(FrameDropReason, GstFlowReturn = GST_FLOW_OK)
@@ -36,8 +38,12 @@ protocol FormatPath: AnyObject {
   func send(
     _ buffer: UnsafeMutablePointer<GstBuffer>, _ permission: VideoNegotiation.Permission, isDue: Bool
   ) -> FrameOutcome
-  /// A frame is not sent now. Returns whether it is kept for later, and still counts as queued.
-  func keep(_ buffer: UnsafeMutablePointer<GstBuffer>, insteadOf reason: FrameDropReason) -> Bool
+  /// The base class prerolls with a frame, which is seen while the pipeline stays in PAUSED: it waits for the permission.
+  func preroll(_ buffer: UnsafeMutablePointer<GstBuffer>)
+  /// Whether a frame was put into a payload last.
+  func isLast(_ buffer: UnsafeMutablePointer<GstBuffer>) -> Bool
+  /// A frame may not be sent now.
+  func pass(_ buffer: UnsafeMutablePointer<GstBuffer>, _ reason: FrameDropReason) -> FrameOutcome
   /// A frame is not sent.
   func frameLost()
   /// Sends waiting frames, as far as the link takes them. On any thread; it does not block.
@@ -62,8 +68,6 @@ final class FramePath {
   static let decoderTimeout = Duration.seconds(1)
   /// When the queue is full, or the link has not taken all frames, it is checked again after this time.
   static let retryPause = Duration.milliseconds(20)
-  /// Shorter waits for room in the queue are normal; longer ones delay later frames.
-  private static let noticeableWait = Duration.milliseconds(10)
 
   unowned let sink: VideoSink
   let connection: AppConnection
@@ -86,10 +90,7 @@ final class FramePath {
   private(set) var settings = VideoSinkSettings().frames
   /// The time of the frame at hand.
   private(set) var frameTime = FrameTime()
-  /// The frame at hand is sent before its time: nothing waits for the clock.
-  var isAhead = false
 
-  private var delay = RenderDelay()
   private var regions = FrameRegions()
   private var regionsPictureSize: VideoSize?
   private var liveness = UpstreamLiveness()
@@ -188,7 +189,6 @@ extension FramePath {
       requireKeyFrame()
     }
     format = next
-    sink.lateness.apply(isRaw: isRaw, to: sink.baseSink)
     // Before the head unit is known, upstream may change its first caps before a frame is shown.
     pixelWarning = input.pixelWarning
     // Upstream may have other elements now. It is queried with the first frame: an element that sends a CAPS event may
@@ -207,9 +207,8 @@ extension FramePath {
     h264.forget()
   }
 
-  /// The pipeline was flushed; with `resetsTime`, running time starts at 0 again.
-  func flush(resetsTime: Bool) {
-    if resetsTime { delay.reset(sink.baseSink) }
+  /// The pipeline was flushed.
+  func flush() {
     raw.flush()
     h264.flush()
     restart()
@@ -217,8 +216,6 @@ extension FramePath {
 
   /// The stream is over.
   func end() {
-    delay.reset(sink.baseSink)
-    sink.lateness.restore(sink.baseSink)
     h264.flush()
     h264.forget()
     raw.forget()
@@ -261,10 +258,15 @@ extension FramePath {
   /// Running time at which the frame at hand is shown, in ns; `GST_CLOCK_TIME_NONE` when it does not say.
   var frameRunningTime: UInt64 { UInt64(sink.runningTime(of: GstClockTime(frameTime.presentation))) }
 
-  /// The frame at hand was held up for this time.
-  func extendDelay(by time: Duration) {
-    if !isAhead { delay.extend(by: time, sink.baseSink) }
+  /// How long after its time the frame at hand has come; zero if nobody waits for that time.
+  var lateness: Duration {
+    let time = frameRunningTime
+    guard time != .max, gst_base_sink_get_sync(sink.baseSink) != 0 else { return .zero }
+    return sink.presentTime - .nanoseconds(Int64(clamping: time))
   }
+
+  /// The frame at hand is not shown, but others need it, before the start of a segment.
+  var isOutOfSegment: Bool { frameTime.presentation != .max && frameRunningTime == .max }
 }
 
 // MARK: One service
@@ -303,6 +305,18 @@ extension FramePath {
 
   /// No frame has been queued for the present service.
   var isFirstOfService: Bool { queuedEpoch != epoch }
+
+  /// Whether a frame with which the base class prerolls is to be seen in PAUSED, as after a seek; after a pause the next
+  /// one is not.
+  func isDue(_ buffer: UnsafeMutablePointer<GstBuffer>) -> Bool {
+    let time = UInt64(sink.runningTime(of: buffer.pointee.pts))
+    return time == .max || .nanoseconds(Int64(clamping: time)) <= sink.presentTime
+  }
+
+  /// Whether the decoder shows a frame already, with which the base class has prerolled.
+  func isShown(_ buffer: UnsafeMutablePointer<GstBuffer>, in grant: VideoGrant) -> Bool {
+    epoch == grant.epoch && !needsKeyFrame && !resumption.peek && format?.isLast(buffer) == true
+  }
 
   /// How long nothing has been sent.
   func silence(_ now: Duration) -> Duration { now - lastSent }
@@ -396,11 +410,8 @@ extension FramePath {
     let grant = permission.grant
     guard let rtp = packetize(payload, for: grant, at: frameRunningTime) else { return abandon(payload, .noPicture) }
     while true {
-      let began = time.now
       let submission = connection.video.submit(
         payload, grantEpoch: grant.epoch, blocking: !isUpstreamLive, samplesLink: isUpstreamLive)
-      let now = time.now
-      if now - began >= Self.noticeableWait { extendDelay(by: now - began) }
       switch submission.result {
       case .queued:
         noteQueued(grant, rtp, at: submission.time)

@@ -38,9 +38,6 @@ final class H264Passthrough {
   /// The size in the parameter sets.
   var size: VideoSize? { parameterSet.map { VideoSize($0.width, $0.height) } }
 
-  /// The most pictures that come before another and are shown after it; 0 when the stream does not say.
-  var reorderingDepth: Int { parameterSet?.numReorderFrames ?? 0 }
-
   /// Whether a stream can begin at a key frame that comes without them.
   var knowsParameterSets: Bool { parameterSets.isComplete }
 

@@ -12,22 +12,45 @@ final class H264Path: FormatPath {
   private unowned let path: FramePath
   /// The state of the stream.
   let passthrough: H264Passthrough
-  /// For a stream that is not live: the frames that were sent.
-  private var sent = PictureGroup()
+  /// For a stream that is not live: the frames so far, sent or not.
+  private var group = PictureGroup()
   /// For a live stream: the frames that could not be sent yet, and count as queued.
   private var waiting = PictureGroup()
-  /// For a stream that is not live: the key frame with which the pipeline stays in PAUSED.
+  /// For a stream that is not live: the frame with which the pipeline stays in PAUSED.
   private var prerolled: Buffer?
+  /// Its time has come, as after a seek, and it was not sent.
+  private var isPrerolledDue = false
 
   init(_ path: FramePath) {
     self.path = path
     passthrough = H264Passthrough(path)
   }
 
-  /// The pipeline has paused before this frame.
+  /// Of a seek's frames GstBaseSink has rendered all on which this one depends.
   func preroll(_ buffer: UnsafeMutablePointer<GstBuffer>) {
-    prerolled = !path.isUpstreamLive && passthrough.canBegin(with: buffer) ? Buffer(retaining: buffer) : nil
+    guard !path.isUpstreamLive else { return }
+    prerolled = Buffer(retaining: buffer)
+    isPrerolledDue = path.isDue(buffer)
   }
+
+  /// In PAUSED: sends the frame if its time has come, or to a new decoder, which may get the key frame before it instead.
+  private func sendPrerolled(_ permission: VideoNegotiation.Permission, now: Duration) {
+    guard let buffer = prerolled?.pointer else { return }
+    path.begin(permission.grant)
+    guard path.needsKeyFrame, !passthrough.canBegin(with: buffer) else {
+      if isPrerolledDue || path.needsKeyFrame { path.sendLastPicture(permission, at: now) }
+      return
+    }
+    guard path.isFirstOfService, let keyFrame = group.buffers.first else { return }
+    let payload = path.takePayload(.repeated)
+    guard case .filled = passthrough.fill(payload, from: keyFrame, for: permission.grant) else {
+      return path.giveBack(payload)
+    }
+    // The decoder needs it again, with those that follow.
+    _ = path.submitNow(payload, permission.grant)
+  }
+
+  func isLast(_ buffer: UnsafeMutablePointer<GstBuffer>) -> Bool { group.buffers.last == buffer }
 
   func begin(_ buffer: UnsafeMutablePointer<GstBuffer>) throws(ElementError) -> Bool {
     if cgst_buffer_has_flag(buffer, GST_BUFFER_FLAG_DISCONT) != 0 { path.requireKeyFrame() }
@@ -38,10 +61,15 @@ final class H264Path: FormatPath {
     path.requireKeyFrame()
   }
 
+  private func forgetPrerolled() {
+    prerolled = nil
+    isPrerolledDue = false
+  }
+
   /// Later frames depend on frames that were not sent.
   func forget() {
-    prerolled = nil
-    sent.forget()
+    forgetPrerolled()
+    group.forget()
     dropWaiting(.notStreaming)
   }
 
@@ -52,9 +80,7 @@ final class H264Path: FormatPath {
   func send(
     _ buffer: UnsafeMutablePointer<GstBuffer>, _ permission: VideoNegotiation.Permission, isDue: Bool
   ) -> FrameOutcome {
-    // Sent again, it has to begin with parameter sets, by which decoders tell it from the first time.
-    if prerolled?.pointer == buffer { path.needsKeyFrame = true }
-    prerolled = nil
+    forgetPrerolled()
     if hasWaiting {
       guard wait(buffer, insteadOf: .latency) else { return .parametersKept }
       sendWaiting(permission)
@@ -76,10 +102,10 @@ final class H264Path: FormatPath {
       return .dropped(reason)
     }
     path.needsKeyFrame = false
-    if !path.isAhead { passthrough.observeRate(limit: permission.frameRateLimit) }
+    if !path.isOutOfSegment { passthrough.observeRate(limit: permission.frameRateLimit) }
     let isKeyFrame = payload.isKeyFrame
     let outcome = path.submit(payload, permission)
-    if case .queued = outcome, !path.isUpstreamLive { sent.add(buffer, isKeyFrame: isKeyFrame) }
+    if case .queued = outcome, !path.isUpstreamLive { group.add(buffer, isKeyFrame: isKeyFrame) }
     return outcome
   }
 
@@ -87,12 +113,7 @@ final class H264Path: FormatPath {
   ///
   /// - Returns: the obstacle; nil for none.
   private func sendGroupAgain(_ permission: VideoNegotiation.Permission) -> FrameOutcome? {
-    guard !sent.buffers.isEmpty else { return nil }
-    // These frames are not shown at their time.
-    let wasAhead = path.isAhead
-    path.isAhead = true
-    defer { path.isAhead = wasAhead }
-    for buffer in sent.buffers {
+    for buffer in group.buffers {
       let payload = path.takePayload(.repeated)
       guard case .filled = passthrough.fill(payload, from: buffer, for: permission.grant) else {
         path.giveBack(payload)
@@ -109,12 +130,14 @@ final class H264Path: FormatPath {
   func fillWithLastPicture(
     _ payload: FramePayload, _ permission: VideoNegotiation.Permission, isNew: Bool
   ) -> Bool {
-    guard path.needsKeyFrame else { return passthrough.fillWithRepeat(payload) }
+    guard path.needsKeyFrame || isPrerolledDue else { return passthrough.fillWithRepeat(payload) }
     // Without its key frame the stream can't be resumed, so after any interruption a key frame has to come.
     guard let buffer = prerolled?.pointer, case .filled = passthrough.fill(payload, from: buffer, for: permission.grant)
     else {
       return false
     }
+    isPrerolledDue = false
+    if group.buffers.last != buffer { group.add(buffer, isKeyFrame: payload.isKeyFrame) }
     return true
   }
 }
@@ -126,8 +149,21 @@ extension H264Path {
   var hasWaiting: Bool { !waiting.buffers.isEmpty }
   var waitingCount: Int { waiting.buffers.count }
 
-  func keep(_ buffer: UnsafeMutablePointer<GstBuffer>, insteadOf reason: FrameDropReason) -> Bool {
-    reason == .notStreaming && path.isUpstreamLive && wait(buffer, insteadOf: reason)
+  /// With the frames of a file since the last key frame the next decoder begins; those of a live source wait for it.
+  func pass(_ buffer: UnsafeMutablePointer<GstBuffer>, _ reason: FrameDropReason) -> FrameOutcome {
+    switch reason {
+    case .notStreaming where path.isUpstreamLive: return wait(buffer, insteadOf: reason) ? .queued : .dropped(reason)
+    case .notStreaming where isKnown(buffer), .suspended where isKnown(buffer):
+      group.add(buffer, isKeyFrame: passthrough.isKeyFrame(buffer))
+      path.needsKeyFrame = true
+      return .kept(reason)
+    default: return .dropped(reason)
+    }
+  }
+
+  /// Whether all frames that a frame of a file depends on are known.
+  private func isKnown(_ buffer: UnsafeMutablePointer<GstBuffer>) -> Bool {
+    !path.isUpstreamLive && (!group.buffers.isEmpty || passthrough.isKeyFrame(buffer))
   }
 
   /// Keeps a frame that can't be sent yet.
@@ -157,7 +193,10 @@ extension H264Path {
   }
 
   func sendWaiting(_ permission: VideoNegotiation.Permission, isLast: Bool, now: Duration) -> Duration? {
-    guard hasWaiting else { return nil }
+    guard hasWaiting else {
+      sendPrerolled(permission, now: now)
+      return nil
+    }
     sendWaiting(permission, isLast: isLast)
     return hasWaiting ? now + FramePath.retryPause : nil
   }
@@ -187,9 +226,9 @@ extension H264Path {
   }
 }
 
-/// Frames since the last key frame, with which a new decoder can join in the middle of a group of pictures: those sent
-/// of a file, for use after a pause (in which many streams can't be repeated) or for another service; and those of a
-/// live stream that came before its service.
+/// Frames since the last key frame, with which a new decoder can join in the middle of a group of pictures: those of a
+/// file, for use after a pause (in which many streams can't be repeated) or for another service; and those of a live
+/// stream that came before its service.
 struct PictureGroup: ~Copyable {
   /// Larger groups are not kept, because sending them again would take longer than waiting for the next key frame. Nor
   /// are frames after the limit, since memory that is held is not in the cache when upstream uses it again.
@@ -208,7 +247,7 @@ struct PictureGroup: ~Copyable {
     for buffer in buffers { gst_buffer_unref(buffer) }
   }
 
-  /// The next frame was sent, or has to wait.
+  /// The next frame has come.
   mutating func add(_ buffer: UnsafeMutablePointer<GstBuffer>, isKeyFrame: Bool) {
     let isKept = isKeyFrame ? !isTooLarge : !buffers.isEmpty
     if isKeyFrame { forget() }

@@ -7,8 +7,6 @@ final class LastPicture {
   private var prerolled: Buffer?
   private var prerolledTime: UInt64 = 0
 
-  var isEmpty: Bool { shown == nil && prerolled == nil }
-
   /// The pipeline has paused before a picture that is shown at `runningTime`; `GST_CLOCK_TIME_NONE` is at once.
   func preroll(_ picture: UnsafeMutablePointer<GstBuffer>, for runningTime: UInt64) {
     prerolled = Buffer(retaining: picture)

@@ -19,6 +19,8 @@ final class RawPath: FormatPath {
   /// Less than the decoder's time-out, because encoding a picture and its way to the head unit lengthen the pause.
   let longestPause = FramePath.decoderTimeout * 3 / 4
 
+  private static let longestLateness = Duration.milliseconds(100)
+
   /// An access unit that comes later than this after its picture comes with the next picture.
   private static let lateTime = Duration.milliseconds(250)
 
@@ -38,6 +40,8 @@ final class RawPath: FormatPath {
   /// nothing is queued.
   private var isDeferralTold = false
   private var hasWarnedOfUnreadable = false
+  /// When a picture came that was not too late.
+  private var lastTimely: Duration = .zero
 
   init(_ path: FramePath, keyFrameRequest: AtomicFlag) {
     self.path = path
@@ -53,25 +57,25 @@ final class RawPath: FormatPath {
     encoder.close()
   }
 
-  /// The picture with which the pipeline prerolls, and which is seen while it stays in PAUSED: at once after a seek or a
-  /// step there. On the way to PLAYING render brings it.
-  ///
-  /// - Returns: whether it has to be sent at once.
-  func preroll(_ buffer: UnsafeMutablePointer<GstBuffer>) -> Bool {
-    let isFirst = lastPicture.isEmpty
+  /// The next picture of a pipeline that has only paused is not due yet.
+  func preroll(_ buffer: UnsafeMutablePointer<GstBuffer>) {
     lastPicture.preroll(buffer, for: UInt64(path.sink.runningTime(of: buffer.pointee.pts)))
-    let staysPaused = path.sink.gstElement.pointee.target_state == GST_STATE_PAUSED
-    guard !isFirst, staysPaused, shownPicture == buffer else { return false }
-    thinning.delay(until: path.time.now)
-    return true
+    if !path.isUpstreamLive, shownPicture == buffer { thinning.delay(until: path.time.now) }
   }
+
+  func isLast(_ buffer: UnsafeMutablePointer<GstBuffer>) -> Bool { encodedPicture.isOf(buffer) }
 
   func begin(_ buffer: UnsafeMutablePointer<GstBuffer>) -> Bool {
     lastPicture.show(buffer)
+    thinning.forgetDelayed()
     return true
   }
 
-  func keep(_ buffer: UnsafeMutablePointer<GstBuffer>, insteadOf reason: FrameDropReason) -> Bool { false }
+  /// The last one is sent with the permission, unless another has come by then.
+  func pass(_ buffer: UnsafeMutablePointer<GstBuffer>, _ reason: FrameDropReason) -> FrameOutcome {
+    if !path.isUpstreamLive { thinning.delay(until: path.time.now) }
+    return .dropped(reason)
+  }
 
   /// Nothing has been encoded yet, so nothing depends on it.
   func frameLost() {}
@@ -97,6 +101,8 @@ final class RawPath: FormatPath {
   func send(
     _ buffer: UnsafeMutablePointer<GstBuffer>, _ permission: VideoNegotiation.Permission, isDue: Bool
   ) -> FrameOutcome {
+    let now = path.time.now
+    if isLate(now: now) { return .dropped(.late) }
     let change = change(by: buffer)
     if change == .nothing {
       tellDeferral(false)
@@ -104,7 +110,6 @@ final class RawPath: FormatPath {
     }
     let targets = permission.targets
     encoder.follow(targets)
-    let now = path.time.now
     if !isDue, isEarly(targets, now: now) { return .dropped(.frameRate) }
     if case .wait(let time) = path.adaptation.readiness {
       isDeferred = true
@@ -132,6 +137,16 @@ final class RawPath: FormatPath {
       encoder.close()
       return .failed(.stream(GST_STREAM_ERROR_ENCODE, "The picture could not be encoded: \(error)"))
     }
+  }
+
+  /// Whether a picture comes so late that the next one is better encoded in its place. One in a second is shown
+  /// nevertheless, as by GstBaseSink.
+  private func isLate(now: Duration) -> Bool {
+    guard path.lateness > Self.longestLateness, now - lastTimely < .seconds(1) else {
+      lastTimely = now
+      return false
+    }
+    return true
   }
 
   private func warnOfUnreadable(_ buffer: UnsafeMutablePointer<GstBuffer>) {

@@ -11,8 +11,8 @@ extension VideoSink {
     // players ask, which can choose another format.
     if stream != nil, gst_pad_has_current_caps(pad) == 0 {
       caps.merge(SinkCaps.h264OfAnySize)
-      // The same while a decoder is being linked: nothing is chosen before that.
-      if UpstreamPath.isUnlinked(pad) { caps.merge(Caps.template(of: pad)) }
+      // The same for decoders, which are linked before a stream begins; what upstream chooses after that is in the sizes.
+      if !hasStreamBegun { caps.merge(Caps.template(of: pad)) }
     }
     caps = EncoderChoice.restrict(caps, to: encoder)
     guard let filter else { return caps.take() }
@@ -39,17 +39,17 @@ extension VideoSink {
     return common.isEmpty ? nil : common.take()
   }
 
+  private var hasStreamBegun: Bool {
+    guard let event = gst_pad_get_sticky_event(pad, GST_EVENT_STREAM_START, 0) else { return false }
+    gst_event_unref(event)
+    return true
+  }
+
   private func acceptedCaps() -> Caps? {
-    let (maximumRate, policy) = settings.withLock { ($0.maxFrameRate, $0.suspendPolicy) }
+    let maximumRate = settings.withLock { $0.maxFrameRate }
     if let caps = stream?.acceptedCaps(maximumRate: maximumRate) { return caps }
     // Before the stream has chosen, or in READY, in which the app is registered already.
-    let waits = policy != .drop && choosesByCaps
-    guard let app,
-      let video = waits ? app.awaitForCaps(of: self, pad, { $0.session.video }) : app.status.session.video
-    else { return nil }
-    if let stream, waits, stream.waitForChoice(), let caps = stream.acceptedCaps(maximumRate: maximumRate) {
-      return caps
-    }
+    guard let video = app?.status.session.video else { return nil }
     let displays = VideoDisplay.displays(of: video.capability, screen: video.fallbackSize).filter { !$0.isFallback }
     return displays.isEmpty ? nil : SinkCaps.offer(displays, maximumRate: maximumRate)
   }
@@ -69,29 +69,16 @@ extension VideoSink {
     return true
   }
 
-  /// Players ask in READY, before they choose between passing H.264 on and decoding it. From PAUSED on, an error says
-  /// why it can't be used.
+  /// Players ask in READY, before they choose between passing H.264 on and decoding it, which they do as long as the
+  /// sizes are unknown. From PAUSED on, an error says why it can't be used.
   private func canBegin(with caps: UnsafeMutablePointer<GstCaps>) -> Bool {
-    guard stream == nil,
-      StructureView(caps: caps, 0)?.hasName("video/x-h264") == true, let accepted = acceptedCaps()
-    else { return true }
+    guard app != nil, stream == nil, StructureView(caps: caps, 0)?.hasName("video/x-h264") == true else { return true }
+    guard let accepted = acceptedCaps() else { return false }
     return !Caps(retaining: caps).intersected(with: accepted).isEmpty
   }
 }
 
 extension VideoStream {
-  /// How long the choice may take once the head unit has announced its displays: upstream is asked for its ranges, and
-  /// may need a lock that the streaming thread holds.
-  private static let choiceTime = Duration.milliseconds(300)
-
-  /// On a streaming thread, waits until the first choice is made; false if that takes too long.
-  fileprivate func waitForChoice() -> Bool {
-    guard StreamingThread.isCurrent, !connection.isOnObserverThread else { return false }
-    return state.wait(until: time.now + Self.choiceTime) { negotiation in
-      negotiation.acceptedDisplays != nil || negotiation.isInterrupted || !negotiation.isUsable ? true : nil
-    } ?? false
-  }
-
   fileprivate func acceptedCaps(maximumRate: Fraction?) -> Caps? {
     let (accepted, rejected, supportsNone, isInputRefused) = state.withLock { negotiation in
       (

@@ -93,13 +93,6 @@ final class VideoStream: AppStream {
     sink.countStream { $0.resumed(at: time.now) }
   }
 
-  func prepareForPreroll() -> Bool {
-    withPath { path in
-      chooseForNewInput(path)
-      return path.isUpstreamLive
-    }
-  }
-
   func streamStateChanged(to state: StreamState) {
     StreamStateEvent.make(state)?.push(on: sink.pad)
   }
@@ -175,7 +168,8 @@ extension VideoStream {
     let isRaw = if case .raw = input.format { true } else { false }
     if isRaw, let reason = EncoderChoice.rejectionReason(of: caps, by: sink.encoderChoice) { fail(reason) }
     withPath { path in
-      renderer.inputChanged(isRaw: isRaw, sink)
+      // The decoder needs what comes before the start of a segment.
+      gst_base_sink_set_drop_out_of_segment(sink.baseSink, isRaw ? 1 : 0)
       path.setInput(input)
       let encodedSize = isRaw ? nil : path.h264.passthrough.size
       // The parameter sets count, whatever the caps say; those of a byte stream come with the first frame.
@@ -214,10 +208,7 @@ extension VideoStream {
     case GST_EVENT_FLUSH_START: progress.isFlushPending = true
     case GST_EVENT_FLUSH_STOP:
       progress.flushEnded()
-      renderer.flushed()
-      var resetsTime: gboolean = 0
-      gst_event_parse_flush_stop(event, &resetsTime)
-      withPath { $0.flush(resetsTime: resetsTime != 0) }
+      withPath { $0.flush() }
       change { $0.flushed() }
     case GST_EVENT_STREAM_START:
       withPath { $0.restart() }
@@ -419,8 +410,7 @@ extension VideoStream {
     // A callback may have ended the stream meanwhile; upstream serves the next one then.
     guard !hasEnded else { return .stays }
     let sizes = sizesUpstreamCanSend()
-    let isFinal = !UpstreamPath.mayChange(sink.pad, to: question.displays)
-    let answer = change { $0.upstreamAnswered(question, sizes, isFinal: isFinal) }
+    let answer = change { $0.upstreamAnswered(question, sizes) }
     guard answer == .changes, !hasEnded else { return answer }
     sink.log(GST_LEVEL_INFO, "asking upstream for another size, of \(sizes)")
     withoutAccess { _ = Event.reconfigure()?.push(on: sink.pad) }
