@@ -220,6 +220,7 @@ let package = Package(
     .testTarget(name: "EncoderTests", dependencies: pluginTests, swiftSettings: test),
     .testTarget(name: "HeadUnitAudioSourceTests", dependencies: pluginTests, swiftSettings: test),
     .testTarget(name: "HeadUnitSourceTests", dependencies: pluginTests, swiftSettings: test),
+    .testTarget(name: "LikeAnySinkTests", dependencies: pluginTests, swiftSettings: test),
     .testTarget(name: "RangeFilterTests", dependencies: pluginTests, swiftSettings: test),
     .testTarget(name: "VideoSinkFrameTests", dependencies: pluginTests + ["LockCount"], swiftSettings: test),
     .testTarget(name: "VideoSinkTests", dependencies: pluginTests, swiftSettings: test),
