@@ -62,7 +62,7 @@ class Drive:
 
     def end(self):
         self.pipeline.send_event(Gst.Event.new_eos())
-        # A file that waits for the driver holds the end of the stream back.
+        # The sinks may need a moment for what they have, and in PAUSED no end of stream passes.
         GLib.timeout_add_seconds(3, self.loop.quit)
         return GLib.SOURCE_REMOVE
 

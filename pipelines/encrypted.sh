@@ -12,7 +12,7 @@ port=${SDL_PORT:-$((20000 + $$ % 10000))}
 pictures=${NUM_BUFFERS:-75}
 
 # encryption=require refuses apps that stream in clear, and ca-certificates those whose certificate is not of this authority.
-# The app checks the head unit's certificate in the same way. No picture is dropped for being late: see loopback.sh.
+# The app checks the head unit's certificate in the same way. For the number of pictures see loopback.sh.
 exec gst-launch-1.0 -v \
   sdlheadunitsrc port="$port" num-buffers="$pictures" encryption=require ca-certificates="$certificates/authority.pem" \
     certificate="$certificates/head-unit.pem" private-key="$certificates/head-unit-key.pem" ! \

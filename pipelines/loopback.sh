@@ -11,8 +11,8 @@ pictures=${NUM_BUFFERS:--1}
 mkdir -p "$folder"
 
 # Nothing arrives before the app plays, so the file sink must not wait for a first picture (async=false), and the decoder
-# is named, because decodebin would wait for data. The app makes five pictures more than should arrive, because it makes
-# the first one before it knows the head unit's size. None is dropped for being late (max-lateness), or too few might arrive.
+# is named, because decodebin would wait for data. The app makes five pictures more than should arrive, because
+# those before the head unit takes video are dropped, and so are those that come late on a slow machine.
 exec gst-launch-1.0 \
   sdlheadunitsrc port="$port" num-buffers="$pictures" ! h264parse ! avdec_h264 ! videoconvert ! jpegenc ! \
     multifilesink location="$folder/%05d.jpeg" max-files=75 async=false \

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # Shows the app's picture on the head unit and, beside that, in a window here, which never waits for the car.
-# Expect the window at once, even if no head unit is there, or it hangs, or shows another app; Ctrl-C ends it.
+# Expect the window within a second, even if no head unit is there, or it hangs, or shows another app; Ctrl-C ends it.
 # Needs python3-gi, gir1.2-gstreamer-1.0, gstreamer1.0-plugins-base, -x and the plugin in GST_PLUGIN_PATH.
 
 import argparse
@@ -15,7 +15,7 @@ from gi.repository import GLib, Gst  # noqa: E402
 
 SOURCE = "videotestsrc is-live=true horizontal-speed=4 ! video/x-raw,width=800,height=480 ! timeoverlay"
 # The leaky queue drops pictures that the head unit does not read in time, so that they do not block the tee.
-# suspend-policy=drop never pauses the pipeline, and the long connect-timeout waits for a head unit that comes later.
+# suspend-policy=drop never asks for a pause, and the long connect-timeout waits for a head unit that comes later.
 # The scaler is for the head unit only; the window keeps the picture's own size.
 BRANCHES = """tee name=picture
   picture. ! queue ! videoconvert ! {window}

@@ -147,7 +147,7 @@ main (int argc, char *argv[])
   app.pictures = argc > 1 ? atoi (argv[1]) : 10 * PICTURES_PER_SECOND;
   g_mutex_init (&app.lock);
 
-  /* With suspend-policy=drop the app keeps drawing while the head unit does not show it, instead of waiting. */
+  /* With suspend-policy=drop nobody is asked for a pause while the head unit does not show the app. */
   pipeline = gst_parse_launch ("appsrc name=source format=time caps=video/x-raw,format=GRAY8,width=" G_STRINGIFY (WIDTH)
       ",height=" G_STRINGIFY (HEIGHT) ",framerate=" G_STRINGIFY (PICTURES_PER_SECOND) "/1 ! "
       "videoconvertscale add-borders=false ! sdlvideosink name=sink app-name=Embedded suspend-policy=drop", &error);

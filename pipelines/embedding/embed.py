@@ -13,7 +13,7 @@ gi.require_version("GstVideo", "1.0")
 from gi.repository import GLib, Gst, GstVideo  # noqa: E402
 
 WIDTH, HEIGHT, PICTURES_PER_SECOND = 400, 240, 15
-# With suspend-policy=drop the app keeps drawing while the head unit does not show it, instead of waiting.
+# With suspend-policy=drop nobody is asked for a pause while the head unit does not show the app.
 PIPELINE = (
     "appsrc name=source format=time"
     f" caps=video/x-raw,format=GRAY8,width={WIDTH},height={HEIGHT},framerate={PICTURES_PER_SECOND}/1"

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # Shows one picture in a GTK window and on the car's screen, each at its own pace: gtk.py [--uri sdl://HOST].
-# Expect the window at once, whether or not the car is there; the buttons hide the app from the car's screen and show it again.
+# Expect the window soon, whether or not the car is there; the buttons hide the app from the car's screen and show it again.
 # Needs python3-gi, gir1.2-gtk-3.0, gstreamer1.0-gtk3 and the plugin in GST_PLUGIN_PATH.
 
 import argparse
@@ -13,7 +13,7 @@ gi.require_version("Gtk", "3.0")
 from gi.repository import GLib, Gst, Gtk  # noqa: E402
 
 # Each branch has a queue, and so a thread of its own. The leaky one drops pictures that the head unit does not take in time,
-# and suspend-policy=drop never holds up the window. connect-timeout waits for a head unit that comes later.
+# and suspend-policy=drop never asks for a pause of the window. connect-timeout waits for a head unit that comes later.
 PIPELINE = """videotestsrc is-live=true pattern=ball ! video/x-raw,width=800,height=480,framerate=30/1 ! tee name=picture
   picture. ! queue ! videoconvert ! gtksink name=window
   picture. ! queue max-size-buffers=1 leaky=downstream ! videoconvertscale !

@@ -16,7 +16,7 @@ import CGStreamer
     exit(stream(pictures, to: uri) ? EXIT_SUCCESS : EXIT_FAILURE)
   }
 
-  /// With suspend-policy=drop the app keeps drawing while the head unit does not show it, instead of waiting.
+  /// With suspend-policy=drop nobody is asked for a pause while the head unit does not show the app.
   private static let pipeline = """
     appsrc name=source format=time \
     caps=video/x-raw,format=GRAY8,width=\(Picture.width),height=\(Picture.height),framerate=\(App.picturesPerSecond)/1 \
