@@ -36,7 +36,7 @@ import Testing
 
   @Test func intervalIsKept() throws {
     let harness = try SinkHarness(isLive: false, properties: "sync=false keep-alive-interval=0 key-int-max=4")
-    try harness.pipeline.play()
+    try harness.start()
     harness.pushPictures(9)
     harness.source.end()
     try harness.pipeline.waitForEnd()

@@ -121,7 +121,8 @@ import Testing
     let arrivals = harness.headUnit.record.arrivals[before...]
     let span = try #require(arrivals.last) - (try #require(arrivals.first))
     #expect(span > .milliseconds((count - before - 2) * 1000 / frameRate / 2), "\(span)")
-    #expect(harness.bufferings == [0, 100])
+    // There is another pair before them if the service started late.
+    #expect(harness.bufferings.suffix(2) == [0, 100])
     #expect(harness.headUnit.record.violations == [])
   }
 

@@ -33,11 +33,16 @@ final class SinkRuns<Stream: AppStream>: Sendable {
   var appSettings: AppSettings? { state.withLock { $0.appSettings } }
 
   func set(_ app: AppClient, of apps: SharedApps, _ settings: AppSettings) {
-    state.withLock { state in
-      state.app = app
-      state.apps = apps
-      state.appSettings = settings
+    // The end of an app that goes on for another film takes long, so it comes without the lock.
+    let former = state.withLock { state in
+      defer {
+        state.app = app
+        state.apps = apps
+        state.appSettings = settings
+      }
+      return state.apps
     }
+    withExtendedLifetime(former) {}
   }
 
   func set(_ stream: Stream) {

@@ -53,6 +53,8 @@ final class H264Path: FormatPath {
   func isLast(_ buffer: UnsafeMutablePointer<GstBuffer>) -> Bool { group.buffers.last == buffer }
 
   func begin(_ buffer: UnsafeMutablePointer<GstBuffer>) throws(ElementError) -> Bool {
+    // It is sent from here, even if it has to wait.
+    forgetPrerolled()
     if cgst_buffer_has_flag(buffer, GST_BUFFER_FLAG_DISCONT) != 0 { path.requireKeyFrame() }
     return try passthrough.readParameterSets(of: buffer)
   }
@@ -80,7 +82,6 @@ final class H264Path: FormatPath {
   func send(
     _ buffer: UnsafeMutablePointer<GstBuffer>, _ permission: VideoNegotiation.Permission, isDue: Bool
   ) -> FrameOutcome {
-    forgetPrerolled()
     if hasWaiting {
       guard wait(buffer, insteadOf: .latency) else { return .parametersKept }
       sendWaiting(permission)
