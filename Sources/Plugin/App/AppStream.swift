@@ -62,27 +62,18 @@ protocol AppStream: AnyObject, Sendable {
   func withoutAccess<Result>(_ body: () -> Result) -> Result
 }
 
-/// State that the threads of a stream share: whether it is over, and whether its pad flushes.
+/// State that the threads of a stream share: whether it is over, and how often its pad was flushed.
 final class StreamProgress: Sendable {
   fileprivate let isOver = Atomic(false)
   /// While a PROGRESS message says that the stream waits for the driver: the text for the end of that.
   fileprivate let driverWait = Mutex<String?>(nil)
-  private let isFlushing = Atomic(false)
   private let endedFlushes = Atomic<UInt>(0)
-
-  /// From FLUSH_START on until FLUSH_STOP, which comes on the streaming thread. The pad's own flag is cleared before
-  /// that thread has released the buffer at hand.
-  var isFlushPending: Bool {
-    get { isFlushing.load(ordering: .acquiring) }
-    set { isFlushing.store(newValue, ordering: .releasing) }
-  }
 
   /// How often a flush has ended.
   var flushCount: UInt { endedFlushes.load(ordering: .relaxed) }
 
   /// FLUSH_STOP has come.
   func flushEnded() {
-    isFlushPending = false
     endedFlushes.wrappingAdd(1, ordering: .relaxed)
   }
 }

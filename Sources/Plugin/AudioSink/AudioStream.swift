@@ -114,7 +114,6 @@ extension AudioStream {
 
   func observe(_ event: UnsafeMutablePointer<GstEvent>) {
     switch event.pointee.type {
-    case GST_EVENT_FLUSH_START: progress.isFlushPending = true
     case GST_EVENT_FLUSH_STOP:
       progress.flushEnded()
       samples.withPath { $0.flush() }

@@ -205,7 +205,6 @@ extension VideoStream {
 
   func observe(_ event: UnsafeMutablePointer<GstEvent>) {
     switch event.pointee.type {
-    case GST_EVENT_FLUSH_START: progress.isFlushPending = true
     case GST_EVENT_FLUSH_STOP:
       progress.flushEnded()
       withPath { $0.flush() }
