@@ -79,7 +79,7 @@ import Testing
     let harness = try SoundHarness(.small(activation: nil))
     let sound = testSound(1600)
     harness.push(sound)
-    try harness.pipeline.playAsAPlayer()
+    try harness.pipeline.play()
     try harness.pipeline.waitForDriverRequest(GST_PROGRESS_TYPE_START)
     harness.headUnit.server.perform(.activate(try harness.headUnit.waitForApp()))
     try harness.pipeline.waitForDriverRequest(GST_PROGRESS_TYPE_COMPLETE)
@@ -102,7 +102,7 @@ import Testing
     let harness = try SoundHarness()
     let sound = testSound(640)
     harness.push(sound)
-    try harness.pipeline.playAsAPlayer()
+    try harness.pipeline.play()
     try harness.headUnit.waitForSound(sound.count)
     harness.headUnit.server.perform(.cut)
     try harness.pipeline.wait(for: "loss") { $0.isElement("sdl-disconnected") ? true : nil }

@@ -60,9 +60,15 @@ final class Pipeline {
     }
   }
 
-  /// The same, and pauses below 100 % BUFFERING from then on, as players do.
-  func playAsAPlayer() throws {
+  /// Pauses below 100 % BUFFERING from now on, as players do. A file loses pictures otherwise whenever the machine is so
+  /// busy that the service starts late.
+  func followBuffering() throws {
     if follower == nil { follower = try BufferingFollower(element.pointer) }
+  }
+
+  /// Plays, and follows BUFFERING.
+  func playAsAPlayer() throws {
+    try followBuffering()
     try play()
   }
 

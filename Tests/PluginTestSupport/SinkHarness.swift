@@ -18,18 +18,20 @@ final class SinkHarness {
 
   /// - Parameters:
   ///   - isLive: whether the source counts as live.
+  ///   - isPlayer: see ``Pipeline/followBuffering()``; nil for what suits the source.
   ///   - caps: of the source.
   ///   - properties: of the sink, as for gst-launch. Repeats would come in between when the machine is busy.
   ///   - isTapped: whether to record what the sink sends.
   init(
-    _ configuration: HeadUnitConfiguration = .small(), isLive: Bool = true, caps: String = Picture.caps(),
-    frameRate: Int = 30, properties: String = "sync=false keep-alive-interval=0", isTapped: Bool = false
+    _ configuration: HeadUnitConfiguration = .small(), isLive: Bool = true, isPlayer: Bool? = nil,
+    caps: String = Picture.caps(), frameRate: Int = 30, properties: String = "sync=false keep-alive-interval=0", isTapped: Bool = false
   ) throws {
     headUnit = try TestHeadUnit(configuration)
     tap = isTapped ? try WireTap(to: headUnit) : nil
     pipeline = try Pipeline(
       "appsrc name=src format=time is-live=\(isLive) ! sdlvideosink name=sink uri=\(tap?.uri ?? headUnit.uri) \(properties)"
     )
+    if isPlayer ?? !isLive { try pipeline.followBuffering() }
     source = try FrameSource(pipeline, caps: caps, frameRate: frameRate)
     headUnit.otherEnd = { [weak pipeline] in "sink: \((try? pipeline?.sink.statistics.fields) ?? [:])" }
   }
@@ -59,10 +61,8 @@ final class SinkHarness {
   }
 
   /// Plays until frames may be sent. A frame without a picture, which is never sent, takes the caps to the sink.
-  ///
-  /// - Parameter asAPlayer: see ``Pipeline/playAsAPlayer()``.
-  func start(asAPlayer: Bool = false) throws {
-    if asAPlayer { try pipeline.playAsAPlayer() } else { try pipeline.play() }
+  func start() throws {
+    try pipeline.play()
     push([], flags: GST_BUFFER_FLAG_GAP)
     try pipeline.waitForElementMessage("sdl-stream-started")
   }

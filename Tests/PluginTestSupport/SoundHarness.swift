@@ -14,17 +14,19 @@ final class SoundHarness {
 
   /// - Parameters:
   ///   - isLive: whether the source counts as live.
+  ///   - isPlayer: see ``Pipeline/followBuffering()``; nil for what suits the source.
   ///   - properties: of the sink, as for gst-launch.
   ///   - between: elements between source and sink, each with an exclamation mark after it.
   init(
-    _ configuration: HeadUnitConfiguration = .small(), isLive: Bool = false, format: PCMFormat = PCMFormat(),
-    between: String = "", properties: String = "sync=false"
+    _ configuration: HeadUnitConfiguration = .small(), isLive: Bool = false, isPlayer: Bool? = nil,
+    format: PCMFormat = PCMFormat(), between: String = "", properties: String = "sync=false"
   ) throws {
     headUnit = try TestHeadUnit(configuration)
     self.format = format
     pipeline = try Pipeline(
       "appsrc name=src format=time max-bytes=0 is-live=\(isLive) ! \(between) sdlaudiosink name=sink uri=\(headUnit.uri) \(properties)"
     )
+    if isPlayer ?? !isLive { try pipeline.followBuffering() }
     source = try SoundSource(pipeline, format)
     headUnit.otherEnd = { [weak pipeline] in "sink: \((try? pipeline?.sink.statistics.fields) ?? [:])" }
   }

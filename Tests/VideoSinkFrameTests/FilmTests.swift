@@ -66,10 +66,10 @@ import Testing
     try pipeline.playAsAPlayer()
     try pipeline.waitForEnd()
     let count = headUnit.record.video.count
-    // After 0.75 s in which nothing was sent, H.264 goes on at the key frame before. A busy machine may be late by more than
-    // the first picture waits.
+    // After 0.75 s in which nothing was sent, H.264 goes on at the key frame before. The player of a busy machine may pause
+    // later than the first pictures wait.
     let hasPaused = headUnit.record.gaps.contains { $0 > .milliseconds(500) }
-    #expect((43...45).contains(count) || ((46...90).contains(count) && hasPaused), "\(count)")
+    #expect((38...45).contains(count) || ((46...90).contains(count) && hasPaused), "\(count)")
     #expect(headUnit.record.startedSizes == [ImageResolution(320, 240)])
     #expect(try decode(headUnit.record.video, width: 320, height: 240).count == count)
     #expect(pipeline.messages.allSatisfy { $0.error == nil && $0.warning == nil })
@@ -90,7 +90,7 @@ import Testing
     for film in 1...2 {
       try pipeline.playAsAPlayer()
       try pipeline.waitForEnd()
-      #expect((43 * film...45 * film).contains(headUnit.record.video.count))
+      #expect((38 * film...45 * film).contains(headUnit.record.video.count))
       try pipeline.reach(GST_STATE_READY)
     }
     #expect(headUnit.record.connections.count == 1 && headUnit.record.violations == [])
@@ -102,7 +102,7 @@ import Testing
   /// The sound would run on without the picture.
   @Test func lostConnectionAsksForAPause() throws {
     let harness = try SinkHarness(isLive: false, properties: "keep-alive-interval=0")
-    try harness.pipeline.playAsAPlayer()
+    try harness.pipeline.play()
     harness.pushPictures(20)
     harness.source.end()
     try harness.headUnit.waitForFrames(8)

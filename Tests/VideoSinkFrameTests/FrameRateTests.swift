@@ -23,7 +23,7 @@ import Testing
     let harness = try SinkHarness(
       .small(frameRate: limit, maximumBitrate: nil), isLive: false, caps: Picture.caps(frameRate: input),
       frameRate: input, properties: "sync=false bitrate=4000 keep-alive-interval=0")
-    try harness.pipeline.playAsAPlayer()
+    try harness.pipeline.play()
     harness.pushPictures(8 * step)
     harness.source.end()
     try harness.pipeline.waitForEnd()

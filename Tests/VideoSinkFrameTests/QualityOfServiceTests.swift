@@ -50,7 +50,7 @@ import Testing
     let names = ["max-lateness", "qos", "ts-offset", "sync", "async", "render-delay", "processing-deadline"]
     let units = isRaw ? [] : try encodedUnits(8, keyFrameInterval: 4)
     let harness = try SinkHarness(
-      isLive: false, caps: isRaw ? Picture.caps() : EncodedUnit.caps(),
+      isLive: false, isPlayer: false, caps: isRaw ? Picture.caps() : EncodedUnit.caps(),
       properties: "keep-alive-interval=0 max-lateness=5000000000 ts-offset=5000000 render-delay=1000000")
     let sink = try harness.pipeline.sink
     let before = names.map { sink[$0] }
@@ -59,7 +59,7 @@ import Testing
         if isRaw { harness.pushPicture() } else { harness.push(units[index].bytes, flags: units[index].flags) }
       }
     }
-    try harness.pipeline.play()
+    try harness.start()
     push(0..<1)
     try harness.headUnit.waitForFrames(1)
     try harness.show(.background)
@@ -77,7 +77,7 @@ import Testing
   /// A raw picture is better left out than encoded after its time; one in a second is shown nevertheless.
   @Test func lateRawPictures() throws {
     let harness = try SinkHarness(isLive: false, properties: "keep-alive-interval=0")
-    try harness.start(asAPlayer: true)
+    try harness.start()
     harness.watch(for: .milliseconds(600))
     let before = messages(harness).count
     for _ in 0..<4 { harness.source.push(Picture(320, 240, 0).bytes, at: 1) }

@@ -152,10 +152,10 @@ import Testing
     #expect(harness.headUnit.record.video.count == record.video.count)
   }
 
-  /// Nothing waits for a driver.
+  /// Nothing waits for a driver, unless the application does.
   @Test(arguments: SuspendPolicyTests.Suspender.allCases, [true, false])
   func hidden(suspender: SuspendPolicyTests.Suspender, sync: Bool) throws {
-    let harness = try SinkHarness(isLive: false, properties: "sync=\(sync) keep-alive-interval=0")
+    let harness = try SinkHarness(isLive: false, isPlayer: false, properties: "sync=\(sync) keep-alive-interval=0")
     try harness.start()
     try harness.deliver(2)
     try suspender.suspend(harness)

@@ -48,7 +48,7 @@ import Testing
 
   @Test func fileLosesNothing() throws {
     let harness = try SinkHarness(.small(frameRate: 120), isLive: false)
-    try harness.start(asAPlayer: true)
+    try harness.start()
     try harness.deliver(5)
     harness.headUnit.server.perform(.cut)
     try harness.pipeline.waitForElementMessage("sdl-disconnected")
@@ -143,7 +143,7 @@ import Testing
 
   @Test func endBehindFramesThatWait() throws {
     let harness = try SinkHarness(isLive: false)
-    try harness.start(asAPlayer: true)
+    try harness.start()
     try harness.deliver(3)
     harness.headUnit.server.perform(.cut)
     try harness.pipeline.waitForElementMessage("sdl-disconnected")

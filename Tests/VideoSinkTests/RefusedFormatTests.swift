@@ -184,7 +184,7 @@ import Testing
     let harness = try SinkHarness(
       Self.configuration([Self.transport, Self.width, .regular]), isLive: false,
       caps: isRaw ? Picture.caps() : EncodedUnit.caps(), properties: "sync=false keep-alive-interval=0", isTapped: true)
-    try harness.pipeline.playAsAPlayer()
+    try harness.pipeline.play()
     if isRaw { harness.pushPictures(8) }
     for unit in units { harness.push(unit.bytes, flags: unit.flags) }
     harness.source.end()

@@ -126,7 +126,7 @@ import class TestSupport.SilentPort
   /// A player pauses until the other connection is there again, and loses nothing.
   @Test func fileLosesNothing() throws {
     let harness = try SinkHarness(Self.headUnit([.secondary]), isLive: false)
-    try harness.start(asAPlayer: true)
+    try harness.start()
     try harness.deliver(5)
     harness.headUnit.server.perform(.cutSecondary)
     #expect(try harness.pipeline.waitForElementMessage("sdl-stream-waiting")["reason"] == "secondary-transport")

@@ -51,7 +51,8 @@ import Testing
   @Test(arguments: cases, Suspender.allCases)
   func framesMeanwhile(_ given: Case, suspender: Suspender) throws {
     let harness = try SinkHarness(
-      isLive: given.isLive, properties: "sync=false keep-alive-interval=0 max-latency=0 suspend-policy=\(given.policy)")
+      isLive: given.isLive, isPlayer: false,
+      properties: "sync=false keep-alive-interval=0 max-latency=0 suspend-policy=\(given.policy)")
     try harness.start()
     try harness.deliver(2)
     for round in 1...2 {
@@ -224,8 +225,8 @@ import Testing
   @Test func fileGoesOnInTheMidstOfAGroup() throws {
     let units = try encodedUnits(11, keyFrameInterval: 4)
     let harness = try SinkHarness(
-      isLive: false, caps: EncodedUnit.caps(), properties: "sync=false keep-alive-interval=0")
-    try harness.pipeline.play()
+      isLive: false, isPlayer: false, caps: EncodedUnit.caps(), properties: "sync=false keep-alive-interval=0")
+    try harness.start()
     for unit in units[..<4] { harness.push(unit.bytes, flags: unit.flags) }
     try harness.headUnit.waitForFrames(4)
     try harness.show(.background)
