@@ -1,18 +1,21 @@
 /// The properties of an access unit on which senders and receivers base decisions.
 ///
 /// The scan stops at the first slice: parameter sets stand in front of the picture that they begin, and when one
-/// slice of a picture is an IDR slice all are (H.264, 7.4.1.2.3 and 7.4.1.2.4). Of a large picture only the first
-/// bytes are read.
+/// slice of a picture is an IDR slice all are (H.264, 7.4.1.2.3 and 7.4.1.2.4). Encoders make all slices of a picture I
+/// slices, or none. Of a large picture only the first bytes are read.
 public struct AccessUnitSummary: Equatable, Sendable {
   /// Nil when there is no NAL unit at all.
   public private(set) var firstNALUnit: NALUnitType?
   public private(set) var hasPictureParameterSet = false
-  /// The picture is an IDR picture: decoding can start here.
-  public private(set) var isKeyFrame = false
+  /// How decoding can begin here; nil if it can't.
+  public private(set) var randomAccess: RandomAccess?
   /// There is a slice.
   public private(set) var hasPicture = false
   /// The first sequence parameter set, as offsets into the scanned bytes.
   public private(set) var sequenceParameterSet: Range<Int>?
+
+  /// Decoding can begin here.
+  public var isKeyFrame: Bool { randomAccess != nil }
 
   public var hasSequenceParameterSet: Bool { sequenceParameterSet != nil }
 
@@ -26,7 +29,13 @@ public struct AccessUnitSummary: Equatable, Sendable {
       if type.startsSlice {
         firstNALUnit = firstNALUnit ?? type
         hasPicture = true
-        isKeyFrame = type == .idrSlice
+        if type == .idrSlice {
+          randomAccess = .instantaneousRefresh
+        } else if randomAccess == nil, hasParameterSets,
+          units.rest.dropFirst().first.map(RandomAccess.beginsIntraPicture) ?? false
+        {
+          randomAccess = .intraPicture
+        }
         return
       }
       let range = units.range()
@@ -35,6 +44,8 @@ public struct AccessUnitSummary: Equatable, Sendable {
       switch type {
       case .sequenceParameterSet: sequenceParameterSet = sequenceParameterSet ?? range
       case .pictureParameterSet: hasPictureParameterSet = true
+      case .supplementalEnhancementInformation:
+        randomAccess = randomAccess ?? RandomAccess(recoveryPointIn: bytes[range])
       default: break
       }
     }

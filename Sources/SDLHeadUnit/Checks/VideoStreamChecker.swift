@@ -10,7 +10,8 @@ public struct VideoStreamStatistics: Equatable, Sendable {
   public var bytes: UInt64 = 0
   /// Coded pictures; only counted in H.264, as a byte stream or over RTP.
   public var pictures: UInt64 = 0
-  /// Pictures that decoding can start with (IDR).
+  /// Pictures that decoding can start with: IDR pictures, those with a recovery point, and I pictures behind parameter
+  /// sets.
   public var keyFrames: UInt64 = 0
   /// Violations of rules for the stream.
   public var violations: UInt64 = 0
@@ -44,6 +45,9 @@ struct VideoStreamChecker: MediaChecker {
     var hasPictureParameterSet = false
     var hasKeyFrame = false
     var isEarlyPictureReported = false
+    /// In front of the next picture.
+    var hasRecoveryPoint = false
+    var hasNewSequenceParameterSet = false
   }
 
   /// A message that is being checked.
@@ -194,7 +198,11 @@ struct VideoStreamChecker: MediaChecker {
     }
     switch type {
     case .sequenceParameterSet:
+      progress.hasNewSequenceParameterSet = true
       checkSize(unit, &work)
+      return false
+    case .supplementalEnhancementInformation:
+      if RandomAccess(recoveryPointIn: unit) != nil { progress.hasRecoveryPoint = true }
       return false
     case .pictureParameterSet:
       progress.hasPictureParameterSet = true
@@ -202,7 +210,11 @@ struct VideoStreamChecker: MediaChecker {
     default:
       // The first slice of a picture starts with macroblock 0, which is coded as a single 1 bit.
       guard type.startsSlice, unit.count > 1, unit[1] & 0x80 != 0 else { return false }
-      checkPicture(isKeyFrame: type == .idrSlice, &work.findings)
+      let isIntraStart = progress.hasNewSequenceParameterSet && RandomAccess.beginsIntraPicture(unit[1])
+      let isKeyFrame = type == .idrSlice || progress.hasRecoveryPoint || isIntraStart
+      progress.hasRecoveryPoint = false
+      progress.hasNewSequenceParameterSet = false
+      checkPicture(isKeyFrame: isKeyFrame, &work.findings)
       return true
     }
   }

@@ -19,6 +19,17 @@ import Testing
     #expect(violations(Stream.units(Stream.sps800x480), Stream.units(Stream.pps), [0, 0, 1] + Stream.idr) == [])
   }
 
+  /// Decoders begin at recovery points, and at I pictures behind parameter sets, as well.
+  @Test func beginningsWithoutAnIDRPicture() {
+    let headers = Stream.units(Stream.sps800x480, Stream.pps)
+    let recovery = Stream.units([6, 6, 1, 0xC4, 0x80])
+    #expect(violations(headers + recovery + Stream.picture, Stream.picture) == [])
+    #expect(violations(headers + Stream.units([0x41, 0x88, 0x84]), Stream.picture) == [])
+    #expect(violations(headers, Stream.picture, recovery) == [.stream(.pictureBeforeKeyFrame)])
+    #expect(
+      violations(headers + Stream.picture, Stream.units([0x41, 0x88, 0x84])) == [.stream(.pictureBeforeKeyFrame)])
+  }
+
   @Test func anythingButAnSPSFirst() {
     #expect(violations(Stream.units(Stream.idr)).first == .stream(.firstNALUnit(type: 5)))
     #expect(violations(Stream.units(Stream.pps), Stream.keyFrame) == [.stream(.firstNALUnit(type: 8))])

@@ -22,6 +22,8 @@ struct FrameResults {
   var announcements: [Announcement] = []
   /// The service for which its first frame was queued.
   var firstOfService: VideoGrant?
+  /// Of live H.264, whether a decoder can't show any frame yet; nil for no change.
+  var lacksPicture: Bool?
   var report: (present: LinkReport, former: LinkReport?)?
   /// The encoding of a frame that could not be queued, and so is not counted with it.
   var lostEncoding: FramePayload.Encoding?

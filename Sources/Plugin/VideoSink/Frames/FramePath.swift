@@ -164,6 +164,7 @@ extension FramePath {
     if let encoding = taken.lostEncoding { counters.encoded(encoding) }
     if let report = adaptation.report { counters.link = report }
     taken.report = adaptation.takeReport(now: now)
+    taken.lacksPicture = h264.takeLack(isInUse: isH264)
     return taken
   }
 }

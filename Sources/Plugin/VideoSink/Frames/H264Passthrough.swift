@@ -8,8 +8,8 @@ final class H264Passthrough {
   /// A key frame that was requested of upstream.
   private struct KeyFrameRequest {
     var time: Duration
-    /// It has taken too long, and a warning was posted.
-    var isOverdue = false
+    /// One came, without the parameter sets that the decoder needs, which have not come before either.
+    var lackedParameterSets = false
   }
 
   /// How long upstream may take to send a requested key frame.
@@ -26,6 +26,12 @@ final class H264Passthrough {
   private var hasKeptParameterSets = false
   /// The missing key frame has been requested of upstream.
   private var keyFrameRequest: KeyFrameRequest?
+  private var hasWarnedAboutKeyFrames = false
+  /// How many frames the decoder needs yet before its pictures are right.
+  private var recoveryFrameCount = 0
+  /// Frames are left out that are shown before this time, in ns: the frames that they depend on came before those that
+  /// the decoder has.
+  private var leadingEnd: UInt64?
   private var repeatPicture = RepeatPicture()
   private var rateMeter = FrameRateMeter()
   private var hasWarnedAboutRate = false
@@ -37,6 +43,9 @@ final class H264Passthrough {
 
   /// The size in the parameter sets.
   var size: VideoSize? { parameterSet.map { VideoSize($0.width, $0.height) } }
+
+  /// Whether the decoder has pictures that are not right yet.
+  var isRecovering: Bool { recoveryFrameCount > 0 }
 
   /// Whether a stream can begin at a key frame that comes without them.
   var knowsParameterSets: Bool { parameterSets.isComplete }
@@ -139,6 +148,8 @@ final class H264Passthrough {
     /// It holds parameter sets and no picture: they go with the next one, because some head units stop at a message
     /// without a picture.
     case parametersKept
+    /// The decoder can't show it, but all that follow.
+    case leading
     case dropped(FrameDropReason)
   }
 
@@ -159,15 +170,22 @@ final class H264Passthrough {
     }
     if unit.isKeyFrame { payload.markKeyFrame() }
     if path.needsKeyFrame {
-      guard unit.isKeyFrame, begin(payload, unit) else {
-        keyFrameMissed()
+      guard let access = unit.randomAccess, begin(payload, unit) else {
+        keyFrameMissed(lacksParameterSets: unit.isKeyFrame)
         return .dropped(.waitingForKeyFrame)
       }
+      recoveryFrameCount = access.recoveryFrameCount
+      leadingEnd = access.mayHaveLeadingPictures ? UInt64(buffer.pointee.pts) : nil
+    } else if isLeading(buffer) {
+      return .leading
     } else if hasKeptParameterSets && !unit.hasSequenceParameterSet
       // As in a byte stream, decoding can begin at any key frame.
       || unit.isKeyFrame && framing != .startCodes && !unit.hasParameterSets
     {
       _ = putParameterSetsInFront(payload, unit)
+    }
+    if !path.needsKeyFrame, isRecovering {
+      recoveryFrameCount = unit.randomAccess == .instantaneousRefresh ? 0 : recoveryFrameCount - 1
     }
     hasKeptParameterSets = false
     for index in 0..<payload.partCount {
@@ -175,6 +193,14 @@ final class H264Passthrough {
       if repeatPicture.observe(bytes, framing: framing) { break }
     }
     return .filled
+  }
+
+  /// Whether a frame precedes the picture with which the decoder began, and so depends on others that it lacks.
+  private func isLeading(_ buffer: UnsafeMutablePointer<GstBuffer>) -> Bool {
+    guard let end = leadingEnd, UInt64(buffer.pointee.pts) != .max, end != .max else { return false }
+    // From the first frame that is shown later, none is left out.
+    if UInt64(buffer.pointee.pts) >= end { leadingEnd = nil }
+    return leadingEnd != nil
   }
 
   /// The first frame of a stream starts with its parameter sets, after a delimiter if it has one, as the standard
@@ -237,22 +263,30 @@ extension H264Passthrough {
   }
 
   /// No frame can be shown before the next key frame: it is requested of upstream. If none comes, a warning is posted.
-  private func keyFrameMissed() {
+  private func keyFrameMissed(lacksParameterSets: Bool) {
     let now = path.time.now
-    guard let request = keyFrameRequest else {
-      keyFrameRequest = KeyFrameRequest(time: now)
+    guard var request = keyFrameRequest else {
+      keyFrameRequest = KeyFrameRequest(time: now, lackedParameterSets: lacksParameterSets)
       return path.announce(.keyFrameRequest)
     }
-    guard !request.isOverdue, now - request.time >= Self.keyFrameTimeout else { return }
-    keyFrameRequest?.isOverdue = true
+    request.lackedParameterSets = request.lackedParameterSets || lacksParameterSets
+    keyFrameRequest = request
+    guard !hasWarnedAboutKeyFrames, now - request.time >= Self.keyFrameTimeout else { return }
+    hasWarnedAboutKeyFrames = true
+    let time = "\(Self.keyFrameTimeout.components.seconds) s"
     path.announce(
       .warning(
         .stream(
           GST_STREAM_ERROR_FORMAT,
-          """
-          No key frame for \(Self.keyFrameTimeout.components.seconds) s, and nothing can be shown before one: let the \
-          encoder make them more often (key-int-max of x264enc).
-          """
+          request.lackedParameterSets
+            ? """
+            Nothing can be shown: the key frames of the last \(time) came without parameter sets. Have the encoder \
+            send them with each (h264parse config-interval=-1 behind it, or repeat-headers of cameras).
+            """
+            : """
+            Nothing can be shown: for \(time) no key frame has come, which is an IDR picture, one with a recovery point, \
+            or an I picture behind parameter sets. Have the encoder make one every few seconds, and on request.
+            """
         )))
   }
 }

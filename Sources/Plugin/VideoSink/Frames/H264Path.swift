@@ -20,6 +20,9 @@ final class H264Path: FormatPath {
   private var prerolled: Buffer?
   /// Its time has come, as after a seek, and it was not sent.
   private var isPrerolledDue = false
+  /// Frames of a live stream come, of which no decoder can show any yet.
+  private var lacksPicture = false
+  private var wasLackTaken = false
 
   init(_ path: FramePath) {
     self.path = path
@@ -63,6 +66,13 @@ final class H264Path: FormatPath {
     path.requireKeyFrame()
   }
 
+  /// Whether frames of a live stream come of which no decoder can show any yet; nil if that is as it was.
+  func takeLack(isInUse: Bool) -> Bool? {
+    let lacks = isInUse && lacksPicture
+    defer { wasLackTaken = lacks }
+    return lacks == wasLackTaken ? nil : lacks
+  }
+
   private func forgetPrerolled() {
     prerolled = nil
     isPrerolledDue = false
@@ -98,11 +108,16 @@ final class H264Path: FormatPath {
     case .parametersKept:
       path.giveBack(payload)
       return .parametersKept
+    case .leading:
+      path.giveBack(payload)
+      return .kept(.waitingForKeyFrame)
     case .dropped(let reason):
       path.giveBack(payload)
+      lacksPicture = path.isUpstreamLive
       return .dropped(reason)
     }
     path.needsKeyFrame = false
+    lacksPicture = lacksPicture && passthrough.isRecovering
     if !path.isOutOfSegment { passthrough.observeRate(limit: permission.frameRateLimit) }
     let isKeyFrame = payload.isKeyFrame
     let outcome = path.submit(payload, permission)
@@ -116,7 +131,12 @@ final class H264Path: FormatPath {
   private func sendGroupAgain(_ permission: VideoNegotiation.Permission) -> FrameOutcome? {
     for buffer in group.buffers {
       let payload = path.takePayload(.repeated)
-      guard case .filled = passthrough.fill(payload, from: buffer, for: permission.grant) else {
+      switch passthrough.fill(payload, from: buffer, for: permission.grant) {
+      case .filled: break
+      case .leading:
+        path.giveBack(payload)
+        continue
+      case .parametersKept, .dropped:
         path.giveBack(payload)
         path.needsKeyFrame = true
         return nil
@@ -152,8 +172,12 @@ extension H264Path {
 
   /// With the frames of a file since the last key frame the next decoder begins; those of a live source wait for it.
   func pass(_ buffer: UnsafeMutablePointer<GstBuffer>, _ reason: FrameDropReason) -> FrameOutcome {
+    lacksPicture = path.isUpstreamLive
     switch reason {
-    case .notStreaming where path.isUpstreamLive: return wait(buffer, insteadOf: reason) ? .queued : .dropped(reason)
+    case .notStreaming where path.isUpstreamLive:
+      guard wait(buffer, insteadOf: reason) else { return .dropped(reason) }
+      lacksPicture = false
+      return .queued
     case .notStreaming where isKnown(buffer), .suspended where isKnown(buffer):
       group.add(buffer, isKeyFrame: passthrough.isKeyFrame(buffer))
       path.needsKeyFrame = true
@@ -218,6 +242,9 @@ extension H264Path {
       case .parametersKept:
         path.giveBack(payload)
         path.dropKept(.noPicture)
+      case .leading:
+        path.giveBack(payload)
+        path.dropKept(.waitingForKeyFrame)
       case .dropped(let reason):
         path.giveBack(payload)
         path.dropKept(reason)

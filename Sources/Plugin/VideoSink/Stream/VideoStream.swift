@@ -251,6 +251,10 @@ extension VideoStream {
         connection.setTimer(at: now)
       }
     }
+    if let lacksPicture = results.lacksPicture {
+      update { $0.inputChanged(lacksPicture: lacksPicture) }
+      if !lacksPicture { connection.setTimer(at: time.now) }
+    }
     if !results.announcements.isEmpty { withoutAccess { results.announcements.forEach(tell) } }
     if let report = results.report, !hasEnded { withoutAccess { sink.announce(report.present, after: report.former) } }
   }
