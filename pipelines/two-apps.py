@@ -66,7 +66,7 @@ def wait_for_pictures(pipeline):
 def show(structure):
     name, detail = structure.get_name().removeprefix("sdl-"), ""
     if name == "hmi-status":
-        detail = structure.get_value("level").value_nick.upper()
+        detail = structure.get_string("level").upper()
     elif name == "stream-started":
         detail = f"{structure.get_value('width')}×{structure.get_value('height')}"
     elif name == "stream-stopped":

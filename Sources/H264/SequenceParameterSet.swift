@@ -41,6 +41,8 @@ public struct SequenceParameterSet: Equatable, Sendable {
   public var numReorderFrames: Int? { usability?.numReorderFrames }
   /// Nil when the stream has none, or an impossible one.
   public var frameRate: FrameRate? { usability?.frameRate }
+  /// Nil when the stream does not say.
+  public var sampleAspectRatio: SampleAspectRatio? { usability?.sampleAspectRatio }
   /// Samples use 0…255 rather than 16…235; nil when the stream does not say, which means false.
   public var videoFullRange: Bool? { usability?.videoFullRange }
   /// A code point of ITU-T H.273 (1 BT.709, 5 and 6 BT.601); nil when the stream does not say.

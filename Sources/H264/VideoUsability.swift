@@ -14,6 +14,36 @@ public struct FrameRate: Equatable, Sendable {
   }
 }
 
+/// Width and height of a pixel, in the same unit.
+public struct SampleAspectRatio: Equatable, Sendable {
+  public let width: Int
+  public let height: Int
+
+  private static let extended: UInt8 = 255
+  /// Of `aspect_ratio_idc` from 1 on (table E-1).
+  private static let table = [
+    (1, 1), (12, 11), (10, 11), (16, 11), (40, 33), (24, 11), (20, 11), (32, 11), (80, 33), (18, 11), (15, 11),
+    (64, 33),
+    (160, 99), (4, 3), (3, 2), (2, 1),
+  ]
+
+  public var isSquare: Bool { width == height }
+
+  /// Nil if it is unspecified.
+  init?(from reader: inout PayloadBitReader) throws(SequenceParameterSet.Malformed) {
+    guard try reader.flag() else { return nil }
+    let idc = try reader.byte()
+    if idc == Self.extended {
+      width = Int(try reader.bits(16))
+      height = Int(try reader.bits(16))
+      guard width > 0, height > 0 else { return nil }
+    } else {
+      guard idc > 0, Int(idc) <= Self.table.count else { return nil }
+      (width, height) = Self.table[Int(idc) - 1]
+    }
+  }
+}
+
 /// Video usability information (VUI): how to display and buffer the decoded pictures (H.264, annex E).
 struct VideoUsability: Equatable, Sendable {
   /// The place of video_signal_type_present_flag in the payload, in bits, if it is not set.
@@ -24,9 +54,11 @@ struct VideoUsability: Equatable, Sendable {
   private(set) var matrixCoefficients: UInt8?
   private(set) var numReorderFrames: Int?
   private(set) var frameRate: FrameRate?
+  private(set) var sampleAspectRatio: SampleAspectRatio?
 
   init(from reader: inout PayloadBitReader) throws(SequenceParameterSet.Malformed) {
-    try Self.skipAspectRatioAndOverscan(&reader)
+    sampleAspectRatio = try SampleAspectRatio(from: &reader)
+    if try reader.flag() { _ = try reader.flag() }  // overscan_appropriate_flag
     let signalType = reader.position
     if try reader.flag() {
       _ = try reader.bits(3)  // video_format
@@ -63,16 +95,6 @@ struct VideoUsability: Equatable, Sendable {
     _ = try reader.unsigned("log2_max_mv_length_vertical", in: 0...16)
     numReorderFrames = try reader.unsigned("max_num_reorder_frames", in: 0...16)
     _ = try reader.unsigned("max_dec_frame_buffering", in: 0...16)
-  }
-
-  private static func skipAspectRatioAndOverscan(
-    _ reader: inout PayloadBitReader
-  ) throws(SequenceParameterSet.Malformed) {
-    let extendedSampleAspectRatio: UInt8 = 255
-    if try reader.flag(), try reader.byte() == extendedSampleAspectRatio {
-      _ = try reader.bits(32)
-    }
-    if try reader.flag() { _ = try reader.flag() }  // overscan_appropriate_flag
   }
 
   /// Skips hrd_parameters().

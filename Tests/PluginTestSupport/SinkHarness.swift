@@ -24,7 +24,8 @@ final class SinkHarness {
   ///   - isTapped: whether to record what the sink sends.
   init(
     _ configuration: HeadUnitConfiguration = .small(), isLive: Bool = true, isPlayer: Bool? = nil,
-    caps: String = Picture.caps(), frameRate: Int = 30, properties: String = "sync=false keep-alive-interval=0", isTapped: Bool = false
+    caps: String = Picture.caps(), frameRate: Int = 30, properties: String = "sync=false keep-alive-interval=0",
+    isTapped: Bool = false
   ) throws {
     headUnit = try TestHeadUnit(configuration)
     tap = isTapped ? try WireTap(to: headUnit) : nil

@@ -50,8 +50,8 @@ import Testing
     try harness.pipeline.play()
     // The size is in the caps, so that the stream can start before the first key frame.
     for unit in units[1..<3] { harness.push(unit.bytes, flags: unit.flags) }
-    _ = try harness.headUnit.wait(for: "service") { $0.starts.isEmpty ? nil : true }
     // Nothing is to be seen yet.
+    try harness.wait(forStreamState: "suspended")
     #expect(harness.streamMessages == [])
     for unit in units[3..<10] { harness.push(unit.bytes, flags: unit.flags) }
     for (index, unit) in units[10...].enumerated() {

@@ -196,6 +196,34 @@ import Testing
   }
 
   /// Caps without a profile: it is found in the stream, or in `codec_data`, and refused as if the caps had said it.
+  /// The words are those for raw video.
+  @Test(arguments: [true, false]) func interlacedStream(isByteStream: Bool) throws {
+    let encoded = try encodedUnits(
+      1, format: "I420,interlace-mode=interleaved", encoder: "interlaced=true", profile: "main")
+    let harness = try SinkHarness(
+      isLive: false, caps: isByteStream ? EncodedUnit.caps() : caps(record(of: encoded[0], lengthByteCount: 4)))
+    try harness.pipeline.play()
+    harness.push(isByteStream ? encoded[0].bytes : sample(of: encoded[0], lengthByteCount: 4))
+    let error = try harness.pipeline.waitForError()
+    #expect(error.isStream(GST_STREAM_ERROR_FORMAT))
+    #expect(error.text.contains("Interlaced video can't be shown") && error.text.contains("deinterlace"), "\(error)")
+  }
+
+  @Test(arguments: [true, false]) func pixelsThatAreNotSquare(isByteStream: Bool) throws {
+    let encoded = try encodedUnits(3, format: "I420,pixel-aspect-ratio=4/3")
+    let harness = try SinkHarness(
+      isLive: false, caps: isByteStream ? EncodedUnit.caps() : caps(record(of: encoded[0], lengthByteCount: 4)))
+    try harness.pipeline.play()
+    for unit in encoded {
+      harness.push(isByteStream ? unit.bytes : sample(of: unit, lengthByteCount: 4), flags: unit.flags)
+    }
+    let warning = try harness.pipeline.waitForWarning()
+    #expect(warning.isStream(GST_STREAM_ERROR_FORMAT))
+    #expect(warning.text.contains("not square (4/3)") && warning.text.contains("videoconvertscale"), "\(warning)")
+    try harness.headUnit.waitForFrames(3)
+    #expect(harness.pipeline.drain().count { $0.warning != nil } == 1)
+  }
+
   @Test(arguments: [("Y444", "high-4:4:4"), ("I420_10LE", "high-10"), ("Y42B", "high-4:2:2")], [true, false])
   func profileOfTheStream(_ input: (format: String, profile: String), isByteStream: Bool) throws {
     let encoded = try encodedUnits(1, format: input.format, profile: input.profile)

@@ -75,6 +75,11 @@ import Testing
       sink.emit("put-file", "a", "BINARY", [UInt8](repeating: 0, count: 17 << 20), false),
     ]
     #expect(refused.allSatisfy { $0 == 0 }, "\(refused)")
+    let errors = harness.pipeline.drain().filter { $0.isElement("sdl-rpc") }.map(\.fields)
+    #expect(errors.count == refused.count && errors.allSatisfy { $0["type"] == "error" }, "\(errors)")
+    #expect(errors[3]["name"] == "Nothing" && errors[3]["error"] == "Nothing is no request of the RPC specification")
+    #expect(errors[4]["error"]?.hasPrefix("the parameters of Show are no JSON object") == true, "\(errors[4])")
+    #expect(errors[7]["name"] == "PutFile" && errors[7]["error"]?.contains("no slash") == true, "\(errors[7])")
     sink.set("keys", "none")
     #expect(sink.emit("send-rpc", "SubscribeButton", #"{"buttonName":"SEARCH"}"#) > 0)
     #expect(try Self.responses(1, harness.pipeline).map { $0["name"] } == ["SubscribeButton"])

@@ -31,6 +31,54 @@ import Testing
     #expect(try pipeline.sink.statistics.areFramesConserved && pipeline["second"].statistics.areFramesConserved)
   }
 
+  /// Head units register each app once, and would refuse the second for ever.
+  @Test func oneApp() throws {
+    let headUnit = try TestHeadUnit()
+    let pipeline = try Pipeline(
+      """
+      videotestsrc is-live=true ! \(Picture.caps()) ! tee name=t \
+      t. ! queue ! sdlvideosink name=sink app-id=map app-name=First uri=\(headUnit.uri) \
+      t. ! queue ! sdlvideosink name=second app-id=map app-name=Second uri=\(headUnit.uri)
+      """)
+    pipeline.setState(GST_STATE_PLAYING)
+    let error = try pipeline.waitForError()
+    #expect(error.isResource(GST_RESOURCE_ERROR_BUSY), "\(error)")
+    #expect(
+      error.text.contains("app-id map already")
+        && (error.text.contains("sink shows") || error.text.contains("second shows")), "\(error)")
+  }
+
+  /// Both default apps get a number, and those of two head units have nothing to do with each other.
+  @Test func defaultApps() throws {
+    let headUnit = try TestHeadUnit()
+    let pipeline = try Pipeline(
+      """
+      videotestsrc is-live=true ! \(Picture.caps()) ! tee name=t \
+      t. ! queue ! sdlvideosink name=sink uri=\(headUnit.uri) t. ! queue ! sdlvideosink name=second uri=\(headUnit.uri)
+      """)
+    try pipeline.play()
+    _ = try headUnit.wait(for: "registrations") { $0.registrations.count == 2 ? true : nil }
+    #expect(pipeline.drain().allSatisfy { $0.error == nil && $0.warning == nil })
+  }
+
+  /// One app was meant, and becomes two.
+  @Test(arguments: [
+    ("app-name=Map", "app-name=Music", "app-name"), ("app-id=map app-name=A", "app-id=music app-name=A", "app-id"),
+  ])
+  func pictureAndSoundOfDifferentApps(_ picture: String, _ sound: String, _ property: String) throws {
+    let headUnit = try TestHeadUnit()
+    let pipeline = try Pipeline(
+      """
+      videotestsrc is-live=true ! \(Picture.caps()) ! sdlvideosink name=sink \(picture) uri=\(headUnit.uri) \
+      audiotestsrc is-live=true ! sdlaudiosink name=sound \(sound) uri=\(headUnit.uri)
+      """)
+    pipeline.setState(GST_STATE_PLAYING)
+    let warning = try pipeline.waitForWarning()
+    #expect(warning.isResource(GST_RESOURCE_ERROR_SETTINGS), "\(warning)")
+    #expect(warning.text.contains("sink and sound") || warning.text.contains("sound and sink"), "\(warning)")
+    #expect(warning.text.contains("their \(property) differs"), "\(warning)")
+  }
+
   /// One app is on the screen at a time; the driver switches between them.
   @Test func oneHeadUnit() throws {
     let headUnit = try TestHeadUnit()

@@ -1,3 +1,5 @@
+import Foundation
+import TestSupport
 import Testing
 import X264Encoder
 
@@ -17,6 +19,29 @@ extension X264EncoderTests {
       let units = try EncoderSettings.test(64, 64, threads: 0, options: options).encoder().encodePan(0..<2)
       #expect(units[0].types.prefix(2) == [.sequenceParameterSet, .pictureParameterSet])
       #expect(try units[0].sequenceParameterSet().profileIDC == 66)
+    }
+
+    /// libx264 reads numbers with the locale of the thread, in which the application's decimal point may be a comma.
+    @Test func numbersInACountryWithDecimalCommas() throws {
+      let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
+      try FileManager.default.createDirectory(
+        at: folder.appendingPathComponent("comma"), withIntermediateDirectories: true)
+      defer { try? FileManager.default.removeItem(at: folder) }
+      // LC_NUMERIC as localedef(1) compiles `decimal_point "<U002C>"`.
+      let numeric =
+        "141103200600000020000000220000002300000024000000280000002c0000002c0000002c00000000000000414e53495f58332e342d3139363800"
+      try Data([UInt8](hex: numeric)).write(to: folder.appendingPathComponent("comma/LC_NUMERIC"))
+      setenv("LOCPATH", folder.path, 1)
+      defer { unsetenv("LOCPATH") }
+      let locale = try #require(newlocale(LC_NUMERIC_MASK, "comma", nil))
+      let former = uselocale(locale)
+      defer {
+        uselocale(former)
+        freelocale(locale)
+      }
+      try #require(strtod("1,5", nil) == 1.5)
+      try X264Encoder.validate(optionString: "ipratio=1.35:vbv-init=0.5:qcomp=0.7")
+      #expect(strtod("1,5", nil) == 1.5)
     }
 
     @Test(arguments: [

@@ -100,8 +100,9 @@ extension AppElement {
       endApp()
     }
     switch try apps.join(settings.app, self, time: time) {
-    case .made(let app):
+    case .made(let app, let unlike):
       use(app, of: apps, settings.app)
+      if let (other, property) = unlike { warn(differs(from: other, in: property)) }
       try begin(app, settings.app)
     case .joined(let app, let first):
       // A descriptor belongs to the app's connection, so all its elements use it.
@@ -112,6 +113,14 @@ extension AppElement {
       if status.headUnit != nil { countApp { $0.connections &+= 1 } }
       for property in status.properties { notify(property) }
     }
+  }
+
+  private func differs(from other: String, in property: String) -> ElementError {
+    let name = String(freeing: gst_object_get_name(gstElement.cast())) ?? ""
+    return .resource(
+      GST_RESOURCE_ERROR_SETTINGS,
+      "\(name) and \(other) are two apps on the head unit, because their \(property) differs: set the same app-id and app-name on both for one app with picture and sound, or other ones of both for two."
+    )
   }
 
   private func use(_ app: AppClient, of apps: SharedApps, _ settings: AppSettings) {

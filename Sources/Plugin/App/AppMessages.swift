@@ -81,16 +81,8 @@ extension AppElement {
   /// `sdl-hmi-status`: the app's level on the head unit, and whether video and audio may be streamed.
   func postHMIStatus(_ status: HMIStatus) {
     let message = Structure("sdl-hmi-status")
-    message.set("level", status.level ?? HMILevel.none)
-    message.set("video-streaming-state", nick(status.videoStreamingState.rawValue))
-    message.set("audio-streaming-state", nick(status.audioStreamingState.rawValue))
-    message.set("system-context", nick(status.systemContext.rawValue))
+    status.fill(message)
     postElementMessage(message)
-  }
-
-  /// In GStreamer's spelling of enumeration values: "not-streamable" for NOT_STREAMABLE.
-  private func nick(_ name: String) -> String {
-    String(name.lowercased().map { $0 == "_" ? "-" : $0 })
   }
 
   /// `sdl-driver-distraction`: whether the driver's attention is needed elsewhere.

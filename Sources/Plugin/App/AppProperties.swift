@@ -47,7 +47,7 @@ extension Property where Owner: AppElement {
         "Longest wait for the connection, and again for the head unit's first answer, in milliseconds", .mutableReady),
       .unsigned(
         "open-timeout", \.app.openTimeout, 0...3_600_000, "Open time-out",
-        "Longest wait for the head unit's formats in the change to READY, in milliseconds, so that upstream chooses its first caps from them; 0: none. The connection goes on after it",
+        "Longest wait for the head unit's formats in the change to READY, in milliseconds, so that upstream chooses its first caps from them; 0: none; the connection goes on after it",
         .mutableReady),
       .unsigned(
         "heartbeat-interval", \.app.heartbeatInterval, 0...3_600_000, "Heartbeat interval",
@@ -111,7 +111,7 @@ extension Property where Owner: AppElement {
   static var permissions: Property<Owner> {
     .structure(
       "permissions", "Permissions",
-      "Permissions that the head unit's policy gives the app, and their HMI levels (application/x-sdl-permissions): touches, haptic-rectangles, keys; video and audio by app-type. Unset until known",
+      "Permissions that the head unit's policy gives the app, and their HMI levels (application/x-sdl-permissions): touches, haptic-rectangles, keys; video and audio by app-type; unset until known",
       get: { sink in
         sink.app.flatMap { app in app.status.session.permissions?.structure(app.settings) }
       })

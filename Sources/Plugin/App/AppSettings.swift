@@ -52,7 +52,7 @@ struct AppSettings: Equatable, Sendable {
   var usesTLS: Bool { encryption != .none || rpcEncryption == .require }
 
   private static let defaultName = "GStreamer"
-  private static let defaultID = "gst-smartdevicelink"
+  static let defaultID = "gst-smartdevicelink"
   private static let loopbackNames = ["localhost", "127.0.0.1", "::1"]
 
   /// Whether an app that was registered with other settings is as this one would be.
@@ -260,7 +260,7 @@ enum ConnectionState: CaseIterable {
 }
 
 extension AppType: ObjectEnumeration {
-  static let objectType = EnumerationType<AppType>("GstSdlVideoSinkAppType")
+  static let objectType = EnumerationType<AppType>("GstSdlAppType")
 
   var row: EnumerationRow {
     switch self {
@@ -272,7 +272,7 @@ extension AppType: ObjectEnumeration {
 }
 
 extension ConnectionState: ObjectEnumeration {
-  static let objectType = EnumerationType<ConnectionState>("GstSdlVideoSinkConnectionState")
+  static let objectType = EnumerationType<ConnectionState>("GstSdlConnectionState")
 
   var row: EnumerationRow {
     switch self {
@@ -290,7 +290,7 @@ extension ConnectionState: ObjectEnumeration {
 }
 
 extension AppState: ObjectEnumeration {
-  public static let objectType = EnumerationType<AppState>("GstSdlVideoSinkAppState")
+  public static let objectType = EnumerationType<AppState>("GstSdlAppState")
 
   public var row: EnumerationRow {
     switch self {
@@ -310,7 +310,7 @@ enum PolicyUpdates: CaseIterable {
 }
 
 extension PolicyUpdates: ObjectEnumeration {
-  static let objectType = EnumerationType<PolicyUpdates>("GstSdlVideoSinkPolicyUpdates")
+  static let objectType = EnumerationType<PolicyUpdates>("GstSdlPolicyUpdates")
 
   var row: EnumerationRow {
     switch self {

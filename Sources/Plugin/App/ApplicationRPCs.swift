@@ -24,28 +24,28 @@ private let longestFileName = 255
 extension AppElement {
   /// Sends the request with this name and these parameters.
   ///
-  /// - Returns: its correlation id; 0 if it can't be sent, and the log says why.
+  /// - Returns: its correlation id; 0 if it can't be sent, and `sdl-rpc` says why.
   fileprivate func sendRPC(_ name: String?, _ json: String?) -> UInt32 {
     let name = name ?? ""
     guard let function = FunctionID(name: name), function.isKnownRequest else {
-      return refuse("\(name.printable(limit: 100)) is no request of the RPC specification")
+      return refuse(name, "\(name.printable(limit: 100)) is no request of the RPC specification")
     }
-    guard function != .putFile else { return refuse("files are sent by put-file") }
+    guard function != .putFile else { return refuse(name, "files are sent by put-file") }
     do throws(JSONObject.Malformed) {
       return send(function, try JSONObject(parsing: (json ?? "").utf8))
     } catch {
-      return refuse("the parameters of \(name) are no JSON object: \(error)")
+      return refuse(name, "the parameters of \(name) are no JSON object: \(error)")
     }
   }
 
   fileprivate func putFile(_ name: String?, type: String?, _ bytes: [UInt8], isPersistent: Bool) -> UInt32 {
     guard let name, (1...longestFileName).contains(name.unicodeScalars.count), !name.contains("/") else {
-      return refuse("a file's name has 1 to \(longestFileName) characters, and no slash")
+      return refuse("\(FunctionID.putFile)", "a file's name has 1 to \(longestFileName) characters, and no slash")
     }
     guard let type, fileTypes.contains(type) else {
-      return refuse("a file's type is one of \(fileTypes.joined(separator: ", "))")
+      return refuse("\(FunctionID.putFile)", "a file's type is one of \(fileTypes.joined(separator: ", "))")
     }
-    guard !bytes.isEmpty else { return refuse("a file has one byte at least") }
+    guard !bytes.isEmpty else { return refuse("\(FunctionID.putFile)", "a file has one byte at least") }
     let parameters: JSONObject = [
       "syncFileName": .string(name), "fileType": .string(type), "persistentFile": .bool(isPersistent),
     ]
@@ -54,7 +54,9 @@ extension AppElement {
 
   /// The answer to a request of the head unit of this type (`sdl-system-request`).
   fileprivate func answerSystemRequest(_ type: String?, _ bytes: [UInt8]) -> UInt32 {
-    guard let type, !type.isEmpty else { return refuse("the type of a system request is missing") }
+    guard let type, !type.isEmpty else {
+      return refuse("\(FunctionID.systemRequest)", "the type of a system request is missing")
+    }
     return send(.systemRequest, ["requestType": .string(type)], bulk: bytes)
   }
 
@@ -63,12 +65,18 @@ extension AppElement {
       guard let app else { throw .notRegistered }
       return UInt32(clamping: try app.connection.request(function, parameters, bulk: bulk))
     } catch {
-      return refuse("\(function) was not sent: \(error)")
+      return refuse("\(function)", "\(function) was not sent: \(error)")
     }
   }
 
-  private func refuse(_ reason: String) -> UInt32 {
+  /// The request can't be sent: the log and `sdl-rpc` say why.
+  private func refuse(_ name: String, _ reason: String) -> UInt32 {
     log(GST_LEVEL_WARNING, reason)
+    let message = Structure("sdl-rpc")
+    message.set("type", "error")
+    message.set("name", name.printable(limit: 100))
+    message.set("error", reason)
+    postElementMessage(message)
     return 0
   }
 

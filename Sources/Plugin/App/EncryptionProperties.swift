@@ -25,7 +25,7 @@ extension Property where Owner: AppElement {
       .pem(
         "certificate", \.app.tls.certificate, "Certificate",
         """
-        PEM file, or PEM text, with the app's certificate and the intermediate certificates. The serialNumber of its \
+        PEM file, or PEM text, with the app's certificate and the intermediate certificates; the serialNumber of its \
         subject has to be the app-id
         """
       ),

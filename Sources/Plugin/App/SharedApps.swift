@@ -31,8 +31,9 @@ final class SharedApps: Sendable {
 
   /// The result of a request to use an app.
   enum Result {
-    /// It is new, and its first element has to start it.
-    case made(AppClient)
+    /// It is new, and its first element has to start it. The element with this name, if any, may have been meant to use
+    /// it as well, but differs in that property.
+    case made(AppClient, unlike: (element: String, property: String)?)
     /// It runs already, for the element with this name, or for none.
     case joined(AppClient, beside: String?)
   }
@@ -74,9 +75,36 @@ final class SharedApps: Sendable {
           "\(other) sends the sound of the app \(settings.name) already, and head units play one stream of each app: give this sdlaudiosink an app-id and app-name of its own, or mix the sound before it (audiomixer)."
         )
       }
+      let others = entries.filter { $0.key != key && $0.key.uri == key.uri }
+      if element.service == .video, let other = Self.showing(settings, among: apps + others.map(\.app)) {
+        throw .resource(
+          GST_RESOURCE_ERROR_BUSY,
+          "\(other) shows the picture of the app with the app-id \(settings.id) already, and head units register each app once: give this sdlvideosink an app-id and app-name of its own, or compose the pictures before it (compositor)."
+        )
+      }
       let app = try AppClient(settings, element, time: time)
+      let unlike = Self.unlike(key, element.service, others)
       entries.append(Entry(key: key, app: app))
-      return .made(app)
+      return .made(app, unlike: unlike)
     }
+  }
+
+  /// The element that shows the app with the same id, which the user has chosen: defaults get a number.
+  private static func showing(_ settings: AppSettings, among apps: [AppClient]) -> String? {
+    guard settings.uri != nil, settings.id != AppSettings.defaultID else { return nil }
+    return apps.lazy.filter { $0.settings.id == settings.id }.compactMap { $0.elementName(of: .video) }.first
+  }
+
+  /// The element that streams the other service of an app that differs in one part of its identity.
+  private static func unlike(
+    _ key: Key, _ service: StreamService, _ entries: [Entry]
+  ) -> (element: String, property: String)? {
+    for entry in entries where (entry.key.id == key.id) != (entry.key.name == key.name) {
+      guard entry.app.elementName(of: service) == nil,
+        let other = entry.app.elementName(of: service == .video ? .audio : .video)
+      else { continue }
+      return (other, entry.key.id == key.id ? "app-name" : "app-id")
+    }
+    return nil
   }
 }

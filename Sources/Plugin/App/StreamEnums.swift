@@ -2,7 +2,7 @@ import GStreamerKit
 import SDLApp
 
 extension StreamState: ObjectEnumeration {
-  public static let objectType = EnumerationType<StreamState>("GstSdlVideoSinkStreamState")
+  public static let objectType = EnumerationType<StreamState>("GstSdlStreamState")
 
   public var row: EnumerationRow {
     switch self {
@@ -16,7 +16,7 @@ extension StreamState: ObjectEnumeration {
 }
 
 extension SuspendPolicy: ObjectEnumeration {
-  public static let objectType = EnumerationType<SuspendPolicy>("GstSdlVideoSinkSuspendPolicy")
+  public static let objectType = EnumerationType<SuspendPolicy>("GstSdlSuspendPolicy")
 
   public var row: EnumerationRow {
     switch self {

@@ -60,7 +60,7 @@ enum SecondaryTransportPolicy: CaseIterable {
 }
 
 extension SecondaryTransportPolicy: ObjectEnumeration {
-  static let objectType = EnumerationType<SecondaryTransportPolicy>("GstSdlVideoSinkSecondaryTransport")
+  static let objectType = EnumerationType<SecondaryTransportPolicy>("GstSdlSecondaryTransport")
 
   var row: EnumerationRow {
     switch self {

@@ -81,7 +81,7 @@ extension AudioSink {
     // How it sounds.
     .unsigned(
       "lead-time", \.leadTime, 0...800, "Lead time",
-      "How early sound is sent, in milliseconds; head units buffer it. Shorter delays by threads or network leave no gap",
+      "How early sound is sent, in milliseconds; head units buffer it, so that shorter delays by threads or network leave no gap",
       .mutablePlaying, changed: { $0.leadTimeChanged() }),
     .double(
       "volume", \.volume, 0...10, "Volume", "Volume factor; 1 leaves the sound unchanged", .mutablePlaying,

@@ -191,7 +191,7 @@ extension AppRecord {
 
 extension HMIStatus {
   func fill(_ structure: borrowing Structure) {
-    structure.set("level", level ?? HMILevel.none)
+    structure.set("level", (level ?? HMILevel.none).rawValue.nick)
     structure.set("video-streaming-state", videoStreamingState.rawValue.nick)
     structure.set("audio-streaming-state", audioStreamingState.rawValue.nick)
     structure.set("system-context", systemContext.rawValue.nick)

@@ -168,7 +168,7 @@ extension HeadUnitSettings {
 
 /// Values of the property `preset`.
 extension HeadUnitPreset: ObjectEnumeration {
-  public static let objectType = EnumerationType<HeadUnitPreset>("GstSdlHeadUnitSrcPreset")
+  public static let objectType = EnumerationType<HeadUnitPreset>("GstSdlHeadUnitPreset")
 
   public var row: EnumerationRow {
     switch self {
@@ -186,7 +186,7 @@ extension HeadUnitPreset: ObjectEnumeration {
 
 /// Values of the property `secondary-from`.
 extension SecondaryOrigin: ObjectEnumeration {
-  public static let objectType = EnumerationType<SecondaryOrigin>("GstSdlHeadUnitSrcSecondaryOrigin")
+  public static let objectType = EnumerationType<SecondaryOrigin>("GstSdlHeadUnitSecondaryOrigin")
 
   public var row: EnumerationRow {
     switch self {

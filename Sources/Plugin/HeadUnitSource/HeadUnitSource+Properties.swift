@@ -16,7 +16,7 @@ extension HeadUnitSource {
     // Capability of the screen.
     .text(
       "screen-size", \.effectiveScreen, "Screen size",
-      "Size of the screen in pixels, WIDTHxHEIGHT with sides of 1 to 10000; a change tells the apps to resize. If set, the preset's additional sizes are not offered",
+      "Size of the screen in pixels, WIDTHxHEIGHT with sides of 1 to 10000; a change tells the apps to resize; if set, the preset's additional sizes are not offered",
       .mutablePlaying, parse: parseSize, text: { $0?.text },
       changed: { element in
         element.changeVideo { $0.resize(to: $1.screen, scale: nil, now: $2) }
@@ -40,14 +40,14 @@ extension HeadUnitSource {
       .mutableReady, parse: parseFormats, text: { ($0 ?? []).map(\.text).joined(separator: ", ") }),
     .unsigned(
       "max-bitrate", \.effectiveMaxBitrate, 0...UInt32(Int32.max), "Maximum bitrate",
-      "Bitrate that apps may not exceed, in kbit/s; 0 sets no limit. Subscribed apps are notified of changes",
+      "Bitrate that apps may not exceed, in kbit/s; 0 sets no limit; subscribed apps are notified of changes",
       .mutablePlaying,
       changed: { element in
         element.update { $0.maxBitrate = $1?.maxBitrate ?? 0 }
       }),
     .unsigned(
       "framerate", \.effectiveFrameRate, 0...1000, "Frame rate",
-      "Frames per second that apps may not exceed; 0 sets no limit. Subscribed apps are notified of changes",
+      "Frames per second that apps may not exceed; 0 sets no limit; subscribed apps are notified of changes",
       .mutablePlaying,
       changed: { element in
         element.update { $0.preferredFPS = $1?.preferredFPS ?? 0 }
@@ -75,7 +75,7 @@ extension HeadUnitSource {
       "PEM file, or PEM text, with the head unit's certificate, for apps that ask for one"),
     .pem(
       "private-key", \.video.tls.privateKey, "Private key",
-      "PEM file, or PEM text, with the key of the certificate; unset: it is read from certificate. Text is never read back"
+      "PEM file, or PEM text, with the key of the certificate; unset: it is read from certificate; text is never read back"
     ),
     .secret(
       "private-key-passphrase", \.video.tls.passphrase.text, "Private key's passphrase",

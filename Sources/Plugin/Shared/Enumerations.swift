@@ -32,7 +32,7 @@ extension AudioStreamingState: ObjectEnumeration {
 }
 
 extension MediaEncryption: ObjectEnumeration {
-  public static let objectType = EnumerationType<MediaEncryption>("GstSdlVideoSinkEncryption")
+  public static let objectType = EnumerationType<MediaEncryption>("GstSdlEncryption")
 
   public var row: EnumerationRow {
     switch self {
@@ -45,7 +45,7 @@ extension MediaEncryption: ObjectEnumeration {
 }
 
 extension EncryptionPolicy: ObjectEnumeration {
-  public static let objectType = EnumerationType<EncryptionPolicy>("GstSdlVideoSinkEncryptionPolicy")
+  public static let objectType = EnumerationType<EncryptionPolicy>("GstSdlEncryptionPolicy")
 
   public var row: EnumerationRow {
     switch self {
@@ -56,7 +56,7 @@ extension EncryptionPolicy: ObjectEnumeration {
 }
 
 extension RPCEncryption: ObjectEnumeration {
-  public static let objectType = EnumerationType<RPCEncryption>("GstSdlVideoSinkRPCEncryption")
+  public static let objectType = EnumerationType<RPCEncryption>("GstSdlRPCEncryption")
 
   public var row: EnumerationRow {
     switch self {
@@ -68,7 +68,7 @@ extension RPCEncryption: ObjectEnumeration {
 }
 
 extension HeadUnitSecurity: ObjectEnumeration {
-  public static let objectType = EnumerationType<HeadUnitSecurity>("GstSdlHeadUnitSrcEncryption")
+  public static let objectType = EnumerationType<HeadUnitSecurity>("GstSdlHeadUnitEncryption")
 
   public var row: EnumerationRow {
     switch self {

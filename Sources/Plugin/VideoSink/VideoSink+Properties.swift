@@ -66,19 +66,19 @@ extension VideoSink {
       "video-formats", \.videoFormats, "Video formats",
       """
       How H.264 may be carried, in order of preference: raw, rtp, or both with a comma; formats that the head unit \
-      does not list are skipped. Unset: the head unit's order
+      does not list are skipped; unset: the head unit's order
       """,
       .mutableReady, parse: VideoFormatList.parse, text: { $0?.text }),
     .unsigned(
       "bitrate", \.bitrate, 0...UInt32(EncoderSettings.bitrateRange.upperBound), "Bitrate",
       """
-      Bitrate for encoding raw video, in kbit/s; 0 is automatic. The head unit's maximum is never exceeded. Changes \
-      apply to the next frame
+      Bitrate for encoding raw video, in kbit/s, for the next frame on; 0 is automatic, and the head unit's maximum is \
+      never exceeded
       """,
       .mutablePlaying, changed: { $0.stream?.applySettings() }),
     .enumeration(
       "bitrate-policy", \.bitratePolicy, "Bitrate policy",
-      "Meaning of bitrate=0. Changes apply to the next frame", .mutablePlaying,
+      "Meaning of bitrate=0, for the next frame on", .mutablePlaying,
       changed: { $0.stream?.applySettings() }),
     .unsigned(
       "target-bitrate", 1...UInt32(EncoderSettings.bitrateRange.upperBound),
@@ -101,31 +101,30 @@ extension VideoSink {
     .unsigned(
       "max-latency", \.link.maximumLatency, 0...60_000, "Maximum latency",
       """
-      Longest time that a picture of a live source may take to the head unit, in milliseconds: while the link is \
-      busy, the newest picture waits to be encoded. H.264 from upstream that would take three times as long is dropped \
-      up to the next key frame. 0: no limit
+      Longest time that a picture of a live source may take to the head unit, in milliseconds, and a third of that of \
+      H.264 from upstream, of which the rest is dropped up to the next key frame; 0: no limit
       """,
       .mutablePlaying, changed: { $0.frameSettingsChanged() }),
     .fraction(
       "max-framerate", \.maxFrameRate, upTo: Int32(EncoderTargets.maximumFrameRate), "Maximum frame rate",
       """
-      Highest frame rate of raw video; 0 leaves it to the head unit, whose rate is never exceeded. Changes apply to \
-      the next frame
+      Highest frame rate of raw video; 0 leaves it to the head unit, whose rate is never exceeded; for the next \
+      frame on
       """,
       .mutablePlaying, changed: { $0.stream?.applySettings() }),
     .boolean(
       "skip-unchanged", \.skipsUnchanged, "Skip unchanged pictures",
       """
       Leave out raw pictures that equal the previous one, once the head unit shows it sharply; it is then only \
-      repeated every keep-alive-interval. Set to false for applications that draw into a buffer that they have \
-      already pushed
+      repeated every keep-alive-interval; false is for applications that draw into a buffer that they have already \
+      pushed
       """,
       .mutablePlaying, changed: { $0.frameSettingsChanged() }),
     .boolean(
       "low-delay-delimiter", \.movesDelimiters, "Low-delay delimiter",
       """
       Announce the next picture at the end of each, so that a byte-stream decoder shows it at once, without waiting \
-      for the next one. Not used over RTP, which marks the end of pictures
+      for the next one; not over RTP, which marks the end of pictures
       """,
       .mutablePlaying, changed: { $0.frameSettingsChanged() }),
     .unsigned(
@@ -173,7 +172,7 @@ extension VideoSink {
       "haptic-rectangles", \.hapticRectangles, "Haptic rectangles",
       """
       Touchable parts of the picture, for head units operated with a knob: <<x,y,width,height>,…> in pixels of the \
-      input. Metas of a frame (GstVideoRegionOfInterestMeta of type sdl-haptic) replace them
+      input, unless a frame has metas with its own (GstVideoRegionOfInterestMeta of type sdl-haptic)
       """,
       .mutablePlaying, parse: VideoSinkSettings.hapticRectangles, rows: VideoSinkSettings.rows,
       changed: { $0.hapticRectanglesChanged() }),
@@ -202,7 +201,7 @@ extension VideoSink {
       "key-map", \.keys.map, "Key map",
       """
       X key names for buttons, where they differ from the table on the element's page: \
-      keys,OK=space,NAV_ZOOM_IN=KP_Add. With an empty name, a button sends no key
+      keys,OK=space,NAV_ZOOM_IN=KP_Add; with an empty name, a button sends no key
       """,
       .mutablePlaying, parse: { value throws(InvalidPropertyValue) in try KeyMap(value) }, structure: { $0.structure }),
     .structure(

@@ -236,6 +236,7 @@ extension VideoSink {
   /// key frame alone is shown as soon as it is decoded.
   func getTimes(of buffer: UnsafeMutablePointer<GstBuffer>, _ start: inout GstClockTime, _ end: inout GstClockTime) {
     let (time, duration) = (buffer.pointee.pts, buffer.pointee.duration)
+    if time != .max, let stream = runs.onPad { stream.renderer.frameWaits(until: time, stream) }
     guard time != .max, SegmentPlace.showsOnlyKeyFrames(baseSink.pointee.segment) else {
       return getParentTimes(of: buffer, &start, &end)
     }

@@ -145,7 +145,7 @@ extension SpeedPreset: ObjectEnumeration {
 
   public var row: EnumerationRow {
     switch self {
-    case .none: .init(0, "None", "None")
+    case .none: .init(0, "none", "none")
     case .ultrafast: .init(1, "ultrafast", "ultrafast")
     case .superfast: .init(2, "superfast", "superfast")
     case .veryfast: .init(3, "veryfast", "veryfast")

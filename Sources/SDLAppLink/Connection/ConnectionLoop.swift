@@ -226,7 +226,8 @@ extension ConnectionLoop {
 
 extension ConnectionLoop {
   private func watchStall(now: Duration) {
-    let acknowledged = writer.acknowledgedWhileDeferred(.primary)
+    // At a low bitrate the kernel takes all bytes for a long time.
+    let acknowledged = writer.acknowledgedByteCount(.primary)
     let isWaiting = wantsToWrite || acknowledged != nil
     let sent = acknowledged ?? writer.sentByteCount(.primary)
     switch stall.observe(isWaiting: isWaiting, sentByteCount: sent, now: now) {
@@ -406,7 +407,7 @@ extension ConnectionLoop {
     }
     secondary?.pausedUntil = session.inputPause(on: .secondary, now: now)
     secondary?.stall.limit = session.canReplaceSecondary ? StallWatch.replaceableLimit : StallWatch.limit
-    let acknowledged = writer.acknowledgedWhileDeferred(.secondary)
+    let acknowledged = writer.acknowledgedByteCount(.secondary, onlyDeferring: true)
     let isWaiting = secondary?.wantsToWrite == true || acknowledged != nil
     let sent = acknowledged ?? writer.sentByteCount(.secondary)
     switch secondary?.stall.observe(isWaiting: isWaiting, sentByteCount: sent, now: now) {

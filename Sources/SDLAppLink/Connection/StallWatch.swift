@@ -1,5 +1,5 @@
-/// Notices a peer that does not read: bytes wait and the kernel takes none, or media is held back and the peer
-/// acknowledges none of the bytes sent before.
+/// Notices a peer that does not read: bytes wait and the kernel takes none, or the peer acknowledges none of the bytes
+/// sent before.
 struct StallWatch: Equatable, Sendable {
   enum Verdict: Equatable {
     case none

@@ -123,13 +123,14 @@ final class ConnectionWriter: Sendable {
     state.withLock { body($0[medium], $0[$0[medium].role].sample(now: clock.now)) }
   }
 
-  /// How many bytes the peer has acknowledged on this transport; nil unless it has to acknowledge more there and video or
-  /// sound is deferred until it does.
-  func acknowledgedWhileDeferred(_ role: TransportRole) -> UInt64? {
+  /// How many bytes the peer has acknowledged on this transport; nil if it has none to acknowledge.
+  ///
+  /// - Parameter onlyDeferring: nil as well unless video or sound is deferred until it acknowledges more.
+  func acknowledgedByteCount(_ role: TransportRole, onlyDeferring: Bool = false) -> UInt64? {
     state.withLock { state in
       let isVideo = state.video.isDeferred && state.video.role == role
       let isAudio = state.audio.isDeferred && state.audio.role == role
-      guard isVideo || isAudio, let sample = state[role].sample(now: .zero),
+      guard isVideo || isAudio || !onlyDeferring, let sample = state[role].sample(now: .zero),
         let unacknowledged = sample.unacknowledgedByteCount, unacknowledged > 0
       else { return nil }
       return sample.handedByteCount - min(unacknowledged, sample.handedByteCount)

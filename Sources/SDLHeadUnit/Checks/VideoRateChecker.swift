@@ -15,6 +15,9 @@ struct VideoRateChecker: Sendable {
   private static let toleratedPercent = 10
   /// A transport delays frames and then delivers several together.
   private static let toleratedPictures = 3
+  /// At the start and after a pause an app may catch up: frames since the last key frame, with which a decoder begins, or
+  /// a file that has fallen behind. What comes within this time from the first frame on does not count.
+  private static let catchUpTime = Duration.seconds(1)
   /// The time from an announced change until the app has to comply.
   private static let reactionTime = Duration.seconds(1)
 
@@ -25,6 +28,7 @@ struct VideoRateChecker: Sendable {
   private var totals = SlidingTotals()
   private var start: Duration?
   private var backlog: Backlog?
+  private var isCatchUpExpected = true
 
   init(limits: VideoStreamLimits) {
     self.limits = limits
@@ -39,6 +43,11 @@ struct VideoRateChecker: Sendable {
     // The backlog under the former limits arrives as late.
     if let backlog, backlog.end > now { start = backlog.end + Self.reactionTime }
     backlog = nil
+  }
+
+  /// The app has sent nothing for a while.
+  mutating func expectCatchUp() {
+    isCatchUpExpected = true
   }
 
   /// Nothing was read for this time, in which the app may have continued sending.
@@ -56,6 +65,11 @@ struct VideoRateChecker: Sendable {
   /// Adds a message.
   /// - Returns: the limits that the window now exceeds. It then restarts, so that a burst is reported only once.
   mutating func accept(pictures: Int, bits: Int, now: Duration) -> [VideoStreamViolation] {
+    if isCatchUpExpected {
+      isCatchUpExpected = false
+      totals = SlidingTotals()
+      start = max(start ?? .zero, now + Self.catchUpTime)
+    }
     if let start, now < start { return [] }
     if let backlog, backlog.end <= now { self.backlog = nil }
     backlog?.pictures += pictures

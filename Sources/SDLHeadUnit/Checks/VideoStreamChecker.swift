@@ -104,6 +104,7 @@ struct VideoStreamChecker: MediaChecker {
   mutating func expectRestart() {
     progress = Progress()
     rtp.expectRestart()
+    rates.expectCatchUp()
   }
 
   /// Other rates were announced to the app.

@@ -1,4 +1,5 @@
 import CX264
+import Glibc
 
 /// The parameters that x264 opens with, and the strings in them.
 ///
@@ -96,7 +97,7 @@ extension EncoderParameters {
     if let reason = Self.optionsSetElsewhere[String(name.map { $0 == "_" ? "-" : $0 })] {
       throw .forbiddenOption(name: name, reason: reason)
     }
-    switch x264_param_parse(pointer, name, value) {
+    switch Self.inTheCLocale({ x264_param_parse(pointer, name, value) }) {
     case 0: break
     case X264_PARAM_BAD_NAME: throw .unknownOption(name: name)
     case X264_PARAM_ALLOC_FAILED: throw .openFailed("out of memory.")
@@ -105,6 +106,17 @@ extension EncoderParameters {
     if let reason = StreamRule.violation(of: StreamRule.beforeOpening, in: pointer) {
       throw .forbiddenOption(name: name, reason: reason)
     }
+  }
+
+  /// libx264 reads numbers as the locale of the calling thread writes them, whose decimal point may be a comma.
+  private static func inTheCLocale<Result>(_ body: () -> Result) -> Result {
+    guard let locale = newlocale(LC_NUMERIC_MASK, "C", nil) else { return body() }
+    let former = uselocale(locale)
+    defer {
+      uselocale(former)
+      freelocale(locale)
+    }
+    return body()
   }
 
   /// Options that a setting would silently override, or that only the program x264 has.

@@ -122,6 +122,30 @@ import Testing
     #expect(app.violations == [])
   }
 
+  /// A decoder that joins late gets all since the last key frame at once, as does one that was opened anew.
+  @Test func whatIsCaughtUpDoesNotCount() {
+    var app = TestApp.streaming()
+    for round in 1...2 {
+      app.video(Stream.keyFrame)
+      for _ in 0..<300 { app.video(Stream.picture) }
+      app.wait(.milliseconds(900))
+      for _ in 0..<300 { app.video(Stream.picture) }
+      for _ in 0..<200 {
+        app.wait(.milliseconds(33))
+        app.video(Stream.picture)
+      }
+      #expect(app.violations == [], "round \(round)")
+      app.wait(.milliseconds(1500))
+    }
+    app.video(Stream.keyFrame)
+    for _ in 0..<3 {
+      app.wait(.milliseconds(500))
+      app.video(Stream.picture)
+    }
+    for _ in 0..<300 { app.video(Stream.picture) }
+    #expect(app.violations.first == .stream(.frameRate(pictures: 169, limit: 150, within: .seconds(5))))
+  }
+
   @Test func newRatesNeedTimeToBeKept() {
     var app = TestApp.streaming()
     app.request(.getSystemCapability, ["systemCapabilityType": .string("VIDEO_STREAMING"), "subscribe": .bool(true)])

@@ -94,6 +94,7 @@ final class H264Passthrough {
       }
       if let error = parameterSet.rejectionReason { throw error }
       self.parameterSet = parameterSet
+      path.pixelWarning = parameterSet.pixelWarning
     }
     return true
   }

@@ -19,6 +19,16 @@ final class FrameRenderer: @unchecked Sendable {
 
   /// The frame with which the base class has prerolled, until it is rendered.
   private var prerolled: Buffer?
+  private var timeStamps = TimeStampWatch()
+
+  /// The base class is about to wait for the time of a frame.
+  func frameWaits(until time: GstClockTime, _ stream: VideoStream) {
+    let runningTime = UInt64(stream.sink.runningTime(of: time))
+    guard runningTime != .max,
+      let complaint = timeStamps.frameWaits(until: runningTime, now: stream.sink.presentTime)
+    else { return }
+    stream.sink.warn(complaint.warning)
+  }
 
   /// The picture that is seen while the pipeline stays in PAUSED; render brings the others at their time.
   func preroll(with buffer: UnsafeMutablePointer<GstBuffer>, _ stream: VideoStream) -> GstFlowReturn {
@@ -46,6 +56,9 @@ final class FrameRenderer: @unchecked Sendable {
       ?? send(
         Frame(buffer: buffer, isDue: opening.replacesDeferred, flushCount: flushCount), path, stream, opening)
     let flow = conclude(outcome, path)
+    if let complaint = watchTime(of: buffer, outcome, now: stream.time.now) {
+      path.announce(.warning(complaint.warning))
+    }
     stream.tell(stream.frames.give(counting: outcome))
     if stream.touches.hasWaitingMotion { stream.touches.frameShown() }
     return flow
@@ -73,6 +86,20 @@ final class FrameRenderer: @unchecked Sendable {
       opening.permission = permission
     }
     return opening
+  }
+
+  private func watchTime(
+    of buffer: UnsafeMutablePointer<GstBuffer>, _ outcome: FrameOutcome, now: Duration
+  ) -> TimeStampWatch.Complaint? {
+    let time = UInt64(buffer.pointee.pts)
+    let isLeftOut =
+      switch outcome {
+      case .queued, .unchanged: false
+      case .dropped(.late, _), .dropped(.frameRate, _): true
+      // Its time stamp has no part in it.
+      case .parametersKept, .kept, .dropped, .failed: nil as Bool?
+      }
+    return isLeftOut.flatMap { timeStamps.frameCame(time == .max ? nil : time, isLeftOut: $0, now: now) }
   }
 
   /// Whether the base class has prerolled with the frame at hand.

@@ -39,12 +39,20 @@ struct InputCaps {
 
   /// Head units have square pixels.
   var pixelWarning: ElementError? {
-    guard case .raw(let info) = format, info.par_n != info.par_d else { return nil }
-    return .stream(
+    switch format {
+    case .raw(let info) where info.par_n != info.par_d:
+      return Self.pixelWarning(Int(info.par_n), Int(info.par_d), remedy: "Put videoconvertscale before sdlvideosink.")
+    case .raw: return nil
+    case .h264(let configuration): return configuration?.sequenceParameterSet?.pixelWarning
+    }
+  }
+
+  fileprivate static func pixelWarning(_ width: Int, _ height: Int, remedy: String) -> ElementError {
+    .stream(
       GST_STREAM_ERROR_FORMAT,
       """
-      The pixels of the input are not square (\(info.par_n)/\(info.par_d)), but the head unit's are: the picture is \
-      stretched. Put videoconvertscale before sdlvideosink.
+      The pixels of the input are not square (\(width)/\(height)), but the head unit's are: the picture is stretched. \
+      \(remedy)
       """
     )
   }
@@ -103,8 +111,7 @@ extension InputCaps {
         "\(name) can't be encoded: put videoconvert before sdlvideosink (it takes I420, YV12, NV12, NV21).")
     }
     guard info.interlace_mode == GST_VIDEO_INTERLACE_MODE_PROGRESSIVE else {
-      return .stream(
-        GST_STREAM_ERROR_FORMAT, "Interlaced video can't be shown by a head unit: put deinterlace before sdlvideosink.")
+      return interlaced(remedy: "put deinterlace before sdlvideosink.")
     }
     guard info.width.isMultiple(of: 2), info.height.isMultiple(of: 2), min(info.width, info.height) >= 16,
       max(info.width, info.height) <= 8192,
@@ -119,6 +126,10 @@ extension InputCaps {
       )
     }
     return nil
+  }
+
+  fileprivate static func interlaced(remedy: String) -> ElementError {
+    .stream(GST_STREAM_ERROR_FORMAT, "Interlaced video can't be shown by a head unit: \(remedy)")
   }
 
   /// Whether caps are H.264 that the sink takes, even if they leave fields open.
@@ -221,8 +232,22 @@ struct H264Caps {
 }
 
 extension SequenceParameterSet {
-  /// Why head units can't decode the stream; nil when they can.
-  var rejectionReason: ElementError? { isCommonProfile ? nil : H264Caps.profileError(profileName) }
+  /// Why head units can't show the stream; nil when they can.
+  var rejectionReason: ElementError? {
+    guard isCommonProfile else { return H264Caps.profileError(profileName) }
+    guard frameMBSOnly else {
+      return InputCaps.interlaced(
+        remedy: "decode it, and put deinterlace before sdlvideosink, as avdec_h264 ! deinterlace.")
+    }
+    return nil
+  }
+
+  /// Nil for square pixels, and for those of unknown shape.
+  var pixelWarning: ElementError? {
+    guard let ratio = sampleAspectRatio, !ratio.isSquare else { return nil }
+    return InputCaps.pixelWarning(
+      ratio.width, ratio.height, remedy: "Decode it, and put videoconvertscale before sdlvideosink.")
+  }
 }
 
 extension DecoderConfiguration {

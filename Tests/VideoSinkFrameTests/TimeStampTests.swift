@@ -1,0 +1,64 @@
+import GStreamerKit
+import Testing
+
+@testable import Plugin
+@testable import PluginTestSupport
+
+/// Time stamps by which GstBaseSink shows nothing, or one picture: the application hears why.
+@Suite struct TimeStampTests {
+  @Test func theWatchComplainsOnce() {
+    var watch = TimeStampWatch()
+    let standing = (0...40).compactMap { watch.frameCame(0, isLeftOut: $0 > 0, now: .milliseconds($0 * 33)) }
+    #expect(standing == [.standing(0)])
+    watch = TimeStampWatch()
+    #expect(
+      (0..<90).compactMap { watch.frameCame(nil, isLeftOut: $0 % 30 > 0, now: .zero) } == [
+        .missing(leftOut: 29, of: 30)
+      ])
+    watch = TimeStampWatch()
+    #expect(watch.frameWaits(until: 3_601_000_000_000, now: .seconds(2)) == nil)
+    #expect(watch.frameWaits(until: 3_603_000_000_000, now: .seconds(2)) == .distant(.seconds(3601)))
+    #expect(watch.frameWaits(until: 3_603_000_000_000, now: .seconds(2)) == nil)
+  }
+
+  @Test func theWatchIsQuietWithOrdinaryTimeStamps() {
+    var watch = TimeStampWatch()
+    for index in 0..<300 {
+      // Twice the head unit's rate; a slow machine, which is another matter; and a still picture.
+      #expect(watch.frameCame(UInt64(index), isLeftOut: index % 2 == 0, now: .milliseconds(index * 16)) == nil)
+      #expect(watch.frameCame(UInt64(300 + index), isLeftOut: true, now: .milliseconds(index * 16)) == nil)
+    }
+    for index in 0..<90 { #expect(watch.frameCame(7, isLeftOut: false, now: .milliseconds(index * 33)) == nil) }
+    for index in 0..<90 {
+      #expect(watch.frameCame(nil, isLeftOut: index % 2 == 0, now: .milliseconds(index * 16)) == nil)
+    }
+  }
+
+  enum Stamps: String, CaseIterable {
+    case wallClock = "its time stamp is not a time of the segment"
+    case standing = "the same time stamp (0.0 s)"
+    case missing = "they have no time stamps"
+  }
+
+  @Test(arguments: Stamps.allCases) func warning(_ stamps: Stamps) throws {
+    let harness = try SinkHarness(properties: "keep-alive-interval=0")
+    try harness.start()
+    let picture = Picture(320, 240, 0).bytes
+    func isWarning(_ message: BusMessage) -> Bool { message.warning?.text.contains(stamps.rawValue) == true }
+    var index = 0
+    #expect(
+      eventually {
+        guard (try? harness.statistics["frames-in"]) == index + 1 || stamps != .standing else { return false }
+        index += 1
+        switch stamps {
+        case .wallClock where index > 3: break
+        case .wallClock: harness.source.push(picture, at: 30 * 400_000_000)
+        case .standing: harness.source.push(Picture(320, 240, index).bytes, at: 0)
+        case .missing where index > 60: break
+        case .missing: _ = harness.source.pushUnstamped(Picture(320, 240, index).bytes)
+        }
+        return harness.pipeline.drain().contains(where: isWarning)
+      })
+    #expect(harness.pipeline.drain().count(where: isWarning) == 1)
+  }
+}
