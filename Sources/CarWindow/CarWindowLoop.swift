@@ -152,7 +152,7 @@ final class CarWindowLoop {
     programBegan = MonotonicClock.now
     program = try GuardedProcess(
       GuardedProcess.Command(
-        arguments: command, environment: environment, folder: configuration.folder, passed: nil, file: nil))
+        arguments: command, environment: environment, folder: configuration.folder, passed: nil, privateFolder: nil))
   }
 
   /// Waits for events, and handles them.
