@@ -123,10 +123,11 @@ let package = Package(
           "libxcb-xtest0-dev",
         ])
       ]),
+    .systemLibrary(name: "CPulse"),
     // Stands beside the plugin, which starts it.
     .executableTarget(
       name: "sdl-process-guard", dependencies: ["CLinux"], path: "Sources/ProcessGuard", linkerSettings: cProgramLink),
-    .target(name: "CarWindow", dependencies: ["CXCB", "CLinux", "DBus", "SDLLink"], swiftSettings: strict),
+    .target(name: "CarWindow", dependencies: ["CXCB", "CPulse", "CLinux", "DBus", "SDLLink"], swiftSettings: strict),
     .systemLibrary(name: "CVersion"),
     .systemLibrary(name: "CGIO"),
     .target(name: "DBus", dependencies: ["CGIO", "SDLLink"], swiftSettings: strict),

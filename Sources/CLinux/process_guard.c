@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "process_guard.h"
 
+#include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -19,7 +20,7 @@
 enum { CONTROL = 3, REPORTS = 4, OUTPUT = 5, PASSED = 6, FIRST_FREE = 7 };
 
 /* The arguments of guard_main, in front of the program's. Empty ones stand for NULL. */
-enum { FOLDER = 0, FILE_TO_REMOVE = 1, FOLDER_TO_REMOVE = 2, PROGRAM = 3 };
+enum { FOLDER = 0, PRIVATE_FOLDER = 1, PROGRAM = 2 };
 
 /* How long the processes have after SIGTERM, and after SIGKILL. */
 enum { TERM_MILLISECONDS = 2000, KILL_MILLISECONDS = 2000 };
@@ -123,6 +124,19 @@ reap (pid_t program, int *status)
   }
 }
 
+/* With the files in it, such as a socket that a killed program has left, but no folders. */
+static void
+remove_folder (const char *path)
+{
+  DIR *folder = opendir (path);
+  struct dirent *entry;
+  while (folder != NULL && (entry = readdir (folder)) != NULL)
+    unlinkat (dirfd (folder), entry->d_name, 0);
+  if (folder != NULL)
+    closedir (folder);
+  rmdir (path);
+}
+
 static void
 wipe (char **texts)
 {
@@ -189,10 +203,8 @@ guard_main (int count, char **arguments)
       signal_all (program, SIGKILL);
     }
   }
-  if (*arguments[FILE_TO_REMOVE])
-    unlink (arguments[FILE_TO_REMOVE]);
-  if (*arguments[FOLDER_TO_REMOVE])
-    rmdir (arguments[FOLDER_TO_REMOVE]);
+  if (*arguments[PRIVATE_FOLDER])
+    remove_folder (arguments[PRIVATE_FOLDER]);
   report (REPORTS, GUARD_ENDED, status);
   return 0;
 }
@@ -240,7 +252,7 @@ count_of (char *const *texts)
   return count;
 }
 
-/* The guard's own arguments, the three of guard_main, and the program's. NULL without memory. */
+/* The guard's own arguments, the two of guard_main, and the program's. NULL without memory. */
 static char **
 guard_arguments (const guarded_command *command)
 {
@@ -251,8 +263,7 @@ guard_arguments (const guarded_command *command)
   for (size_t at = 0; at < own; at++)
     all[at] = command->guard[at];
   all[own + FOLDER] = (char *) (command->folder ? command->folder : "");
-  all[own + FILE_TO_REMOVE] = (char *) (command->file ? command->file : "");
-  all[own + FOLDER_TO_REMOVE] = (char *) (command->file_folder ? command->file_folder : "");
+  all[own + PRIVATE_FOLDER] = (char *) (command->private_folder ? command->private_folder : "");
   for (size_t at = 0; at < others; at++)
     all[own + PROGRAM + at] = command->arguments[at];
   return all;

@@ -28,6 +28,7 @@
   FUNCTION (xcb_configure_window) \
   FUNCTION (xcb_connect_to_display_with_auth_info) \
   FUNCTION (xcb_connection_has_error) \
+  FUNCTION (xcb_create_window) \
   FUNCTION (xcb_damage_create) \
   FUNCTION (xcb_damage_query_version) \
   FUNCTION (xcb_damage_query_version_reply) \

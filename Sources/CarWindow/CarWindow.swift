@@ -20,6 +20,8 @@ public final class CarWindow: Sendable {
     public var pixelsPerInch = 96
     /// Whether the pointer is in the picture.
     public var showsPointer = false
+    /// Whether the program is started again after each end.
+    public var restarts = false
     /// Whether the items that can be focused are looked for.
     public var readsItems = false
     /// Gets each line that the program writes, on the thread.
@@ -35,8 +37,9 @@ public final class CarWindow: Sendable {
     /// The server can be connected to.
     case displayOpened(String)
     case programStarted(pid: Int32)
-    /// It has ended with all that it had started. Status is that of exit(3), or 128 and the signal, as shells have it.
-    case programEnded(status: Int32)
+    /// It has ended with all that it had started. Status is that of exit(3), or 128 and the signal, as shells have it;
+    /// the output is its last lines.
+    case programEnded(status: Int32, output: [String], restarts: Bool)
   }
 
   /// The screen as it was copied.
@@ -61,6 +64,11 @@ public final class CarWindow: Sendable {
 
   /// A program that ends earlier, and has shown nothing, has failed.
   static let shortestRun = Duration.seconds(2)
+  /// Between the end of a program and its next start.
+  static let restartPause = Duration.seconds(1)
+  /// How long the pointer stays where a finger was: programs may ask for its place when they open a menu, and show tool
+  /// tips half a second after it has come.
+  static let pointerStay = Duration.milliseconds(300)
   /// For a copy of the screen.
   private static let pictureTimeout = Duration.seconds(5)
   /// For the program and then the server: the guards give each 2 s after SIGTERM, and 2 s after SIGKILL.

@@ -20,6 +20,17 @@ final class CarWindowLoop {
   /// Whether events may be left from the last turn. XCB may have read them already, so that no descriptor announces them.
   private var hasEvents = false
   private var programBegan = Duration.zero
+  /// What runs, or has run.
+  private var command: [String] = []
+  /// When it is started again.
+  private var restartTime: Duration?
+  /// When the pointer leaves the program's windows, and whether it has.
+  private var pointerLeaveTime: Duration?
+  private var isPointerAway = true
+  /// Of the picture: the screen is larger if a window can't be as small.
+  private var wantedSize: ScreenSize
+  private static let longestServerEnd = Duration.seconds(1)
+
   private var tail = OutputTail()
   private var serverTail = OutputTail()
 
@@ -28,6 +39,7 @@ final class CarWindowLoop {
     _ report: @escaping @Sendable (CarWindow.Event) -> Void
   ) {
     self.configuration = configuration
+    wantedSize = configuration.size
     self.state = state
     self.wakeUp = wakeUp
     self.report = report
@@ -93,19 +105,28 @@ final class CarWindowLoop {
     }
     guard !isStopping else { return }
     if server != nil {
+      wantedSize = (state.withLock { $0.newSize.take() } ?? wantedSize).limited(to: configuration.maximumSize)
+      try display.setScreenSize(wantedSize, pixelsPerInch: configuration.pixelsPerInch)
       windows = try WindowManager(display)
-      let size = state.withLock { $0.newSize.take() } ?? configuration.size
-      try display.setScreenSize(size.limited(to: configuration.maximumSize), pixelsPerInch: configuration.pixelsPerInch)
-      // Toolkits choose the font size by this.
-      display.setText(
-        display.atom("RESOURCE_MANAGER"), of: display.root, "Xft.dpi:\t\(configuration.pixelsPerInch)\n")
+      display.setText(display.atom("RESOURCE_MANAGER"), of: display.root, resources)
     }
     capture = try ScreenCapture(display, showsPointer: configuration.showsPointer)
     injector = InputInjector(display)
+    if let windows { injector?.inject(windows.pointerRest) }
     if configuration.readsItems, server != nil { watchItems() }
     report(.displayOpened(name))
     try start(configuration.command)
     state.change { $0.isReady = true }
+  }
+
+  /// Toolkits choose the font size by the first one. Terminals use small fonts of pixels unless they are told a scalable
+  /// one.
+  private var resources: String {
+    let fonts = [
+      "XTerm*faceName:\tMonospace", "XTerm*faceSize:\t11", "UXTerm*faceName:\tMonospace", "UXTerm*faceSize:\t11",
+      "URxvt*font:\txft:Monospace:size=11",
+    ]
+    return (["Xft.dpi:\t\(configuration.pixelsPerInch)"] + fonts).map { "\($0)\n" }.joined()
   }
 
   /// The window goes on without them.
@@ -144,6 +165,7 @@ final class CarWindowLoop {
       former.append(program)
       self.program = nil
     }
+    (self.command, restartTime) = (command, nil)
     guard !command.isEmpty else { return }
     var environment = environmentOfScreen
     if let accessibility { environment.merge(accessibility.variables(beside: environment)) { $1 } }
@@ -152,7 +174,7 @@ final class CarWindowLoop {
     programBegan = MonotonicClock.now
     program = try GuardedProcess(
       GuardedProcess.Command(
-        arguments: command, environment: environment, folder: configuration.folder, passed: nil, file: nil))
+        arguments: command, environment: environment, folder: configuration.folder, passed: nil, privateFolder: nil))
   }
 
   /// Waits for events, and handles them.
@@ -166,20 +188,56 @@ final class CarWindowLoop {
     accessibility?.discardOutput()
     if let command = orders.command { try start(command) }
     try readProgram()
+    if let restartTime, restartTime <= MonotonicClock.now { try start(command) }
     guard let display else { return }
-    if display.isLost { throw CarWindowError(.failed, "The X server has ended") }
-    if let size = orders.size, size != display.size, server != nil {
-      try display.setScreenSize(size, pixelsPerInch: configuration.pixelsPerInch)
-      windows?.arrange()
-    }
-    for input in orders.inputs { injector?.inject(input) }
-    if configuration.showsPointer, !orders.inputs.isEmpty { screenChanged() }
+    if display.isLost { throw serverFailure() }
+    if let size = orders.size { wantedSize = size }
+    inject(orders.inputs)
     handleEvents(of: display)
+    try fitScreen(display)
     display.flush()
     try copyIfWanted(display)
     // The socket does not announce events that came with a reply.
     handleEvents(of: display)
     display.flush()
+  }
+
+  private func inject(_ inputs: [ScreenInput]) {
+    for input in inputs {
+      if case .leave = input {
+        pointerLeaveTime = MonotonicClock.now + CarWindow.pointerStay
+      } else {
+        if case .move = input { (pointerLeaveTime, isPointerAway) = (nil, false) }
+        injector?.inject(input)
+      }
+    }
+    if let pointerLeaveTime, pointerLeaveTime <= MonotonicClock.now {
+      self.pointerLeaveTime = nil
+      isPointerAway = true
+      // The pointer of a mirrored display belongs to somebody else.
+      if let windows { injector?.inject(windows.pointerRest) }
+      if configuration.showsPointer { screenChanged() }
+    }
+    if configuration.showsPointer, !inputs.isEmpty { screenChanged() }
+  }
+
+  /// Gives a private screen its size.
+  private func fitScreen(_ display: XDisplay) throws(CarWindowError) {
+    guard let windows else { return }
+    let size = wantedSize.enlarged(toHold: windows.leastSize, atMost: configuration.maximumSize)
+    guard size != display.size else { return }
+    try display.setScreenSize(size, pixelsPerInch: configuration.pixelsPerInch)
+    windows.arrange()
+    if isPointerAway { injector?.inject(windows.pointerRest) }
+  }
+
+  /// Until the next thing is due, in milliseconds.
+  private var timeout: Int32 {
+    guard !hasEvents else { return 0 }
+    guard let next = [restartTime, pointerLeaveTime].compactMap({ $0 }).min() else { return 1000 }
+    // Rounded up, as a poll that is over too early would be repeated.
+    let rest = (next - MonotonicClock.now) / .milliseconds(1) + 1
+    return Int32(max(0, min(rest, 1000)))
   }
 
   /// - Parameter descriptor: polled beside all others.
@@ -190,7 +248,7 @@ final class CarWindowLoop {
     ]
     var polled = (all + former.flatMap { [$0.reports, $0.output] })
       .map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
-    _ = poll(&polled, nfds_t(polled.count), hasEvents ? 0 : 1000)
+    _ = poll(&polled, nfds_t(polled.count), timeout)
     wakeUp.clear()
   }
 
@@ -222,7 +280,7 @@ final class CarWindowLoop {
     guard let wanted, let capture else { return }
     // An existing display may have changed its size.
     if server == nil { display.readSize() }
-    guard let pixels = try capture.take() else { throw CarWindowError(.failed, "The X server has ended") }
+    guard let pixels = try capture.take() else { throw serverFailure() }
     let size = display.size
     state.change { state in
       (state.picture, state.pixels, state.size) = (wanted, pixels, size)
@@ -238,11 +296,26 @@ final class CarWindowLoop {
       case .started: break
       case .failed(let code):
         throw CarWindowError(.failed, "Xvfb can't be started: \(String(cString: strerror(code)))")
-      case .ended:
-        throw CarWindowError(
-          .failed, (["The program's X server has ended."] + serverTail.lines).joined(separator: " "))
+      case .ended(let exit): throw serverFailure(exit)
       }
     }
+  }
+
+  /// The error about a server that is gone.
+  /// - Parameter exit: how it has ended; nil asks its guard, which may say so a moment after the connection is closed.
+  private func serverFailure(_ exit: GuardedProcess.Exit? = nil) -> CarWindowError {
+    guard let process = server?.process else { return CarWindowError(.failed, "The X server has ended") }
+    var exit = exit
+    let deadline = MonotonicClock.now + Self.longestServerEnd
+    while exit == nil, MonotonicClock.now < deadline, !state.withLock({ $0.isStopping }) {
+      var polled = pollfd(fd: process.reports, events: Int16(POLLIN), revents: 0)
+      _ = poll(&polled, 1, 100)
+      if let bytes = process.takeOutput() { _ = serverTail.append(bytes) }
+      exit = process.takeExit()
+    }
+    let how = exit.map { " \($0)" } ?? ""
+    return CarWindowError(
+      .failed, (["The program's X server has ended\(how)."] + serverTail.lines).joined(separator: " "))
   }
 
   private func readProgram() throws(CarWindowError) {
@@ -273,24 +346,21 @@ final class CarWindowLoop {
   }
 
   private func programEnded(_ exit: GuardedProcess.Exit) throws(CarWindowError) {
-    let status: Int32
-    let text: String
-    switch exit {
-    case .status(let value): (status, text) = (value, "with the status \(value)")
-    case .signal(let number): (status, text) = (128 &+ number, "by signal \(number)")
-    }
-    report(.programEnded(status: status))
     if let display {
       // All that are left of it.
       handleEvents(of: display, atMost: .seconds(1))
-      // A program ends because its server does, which may be told after that.
-      if server != nil, display.geometry(of: display.root) == nil {
-        throw CarWindowError(.failed, "The X server has ended, and so has the program.")
-      }
+      // A program ends because its server does, which may be told after that, and is the cause.
+      if server != nil, display.geometry(of: display.root) == nil { throw serverFailure() }
+    }
+    let restarts = configuration.restarts
+    report(.programEnded(status: exit.status, output: tail.lines, restarts: restarts))
+    guard !restarts else {
+      restartTime = MonotonicClock.now + CarWindow.restartPause
+      return
     }
     if MonotonicClock.now - programBegan < CarWindow.shortestRun, windows?.hasShown == false {
       throw CarWindowError(
-        .setting, (["The command has ended \(text), and has shown nothing."] + tail.lines).joined(separator: "\n"))
+        .setting, (["The command has ended \(exit), and has shown nothing."] + tail.lines).joined(separator: "\n"))
     }
     state.change { $0.hasEnded = true }
   }

@@ -6,9 +6,25 @@ import SDLLink
 /// is gone.
 final class GuardedProcess {
   /// How a process has ended.
-  enum Exit: Equatable, Sendable {
+  enum Exit: Equatable, Sendable, CustomStringConvertible {
     case status(Int32)
     case signal(Int32)
+
+    /// As shells have it: its status, or 128 and the signal.
+    var status: Int32 {
+      switch self {
+      case .status(let value): value
+      case .signal(let number): 128 &+ number
+      }
+    }
+
+    /// Such as "by signal 9", after "has ended".
+    var description: String {
+      switch self {
+      case .status(let value): "with the status \(value)"
+      case .signal(let number): "by signal \(number)"
+      }
+    }
 
     /// As waitpid(2) says it.
     init(waitStatus: Int32) {
@@ -31,8 +47,8 @@ final class GuardedProcess {
     var folder: String?
     /// Becomes its descriptor 3.
     var passed: Int32?
-    /// Removed with its folder when the program has ended.
-    var file: (path: String, folder: String)?
+    /// Removed with the files in it when the program has ended.
+    var privateFolder: String?
   }
 
   let name: String
@@ -53,15 +69,11 @@ final class GuardedProcess {
     let environment = CStrings(command.environment.map { "\($0)=\($1)" })
     var guarded = guarded_command(
       guard: guardCommand.pointer, arguments: arguments.pointer, environment: environment.pointer, folder: nil,
-      output: writing, passed: command.passed ?? -1, file: nil, file_folder: nil)
-    let folder = CStrings([command.folder ?? ""])
-    let file = CStrings([command.file?.path ?? "", command.file?.folder ?? ""])
-    if command.folder != nil { guarded.folder = UnsafePointer(folder.pointer[0]) }
-    if command.file != nil {
-      guarded.file = UnsafePointer(file.pointer[0])
-      guarded.file_folder = UnsafePointer(file.pointer[1])
-    }
-    let result = withExtendedLifetime((guardCommand, arguments, environment, folder, file)) {
+      output: writing, passed: command.passed ?? -1, private_folder: nil)
+    let folders = CStrings([command.folder ?? "", command.privateFolder ?? ""])
+    if command.folder != nil { guarded.folder = UnsafePointer(folders.pointer[0]) }
+    if command.privateFolder != nil { guarded.private_folder = UnsafePointer(folders.pointer[1]) }
+    let result = withExtendedLifetime((guardCommand, arguments, environment, folders)) {
       guard_start(&guarded, &control, &reports)
     }
     guard result == 0 else {
@@ -100,15 +112,19 @@ final class GuardedProcess {
   }
 
   /// Takes all reports; says whether it has ended, or could not be started.
-  func takeEnd() -> Bool {
-    var hasEnded = false
+  func takeEnd() -> Bool { takeExit() != nil }
+
+  /// Takes all reports; how it has ended, with the shell's status 127 if it could not be started. Nil if it runs.
+  func takeExit() -> Exit? {
+    var exit: Exit?
     while let report = takeReport() {
       switch report {
       case .started: break
-      case .failed, .ended: hasEnded = true
+      case .failed: exit = .status(127)
+      case .ended(let value): exit = value
       }
     }
-    return hasEnded
+    return exit
   }
 
   /// What is new; nil if nothing is.

@@ -17,6 +17,8 @@ final class InputInjector {
     case .button(let number, let isDown):
       fake(UInt8(isDown ? XCB_BUTTON_PRESS : XCB_BUTTON_RELEASE), UInt8(clamping: number))
     case .key(let name, let isDown): press(name, isDown)
+    // The loop knows where there is no program.
+    case .leave: break
     }
   }
 

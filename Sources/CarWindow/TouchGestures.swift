@@ -64,16 +64,17 @@ public struct TouchGestures: Sendable {
   public mutating func up(_ id: UInt32) -> [ScreenInput] {
     guard fingers.removeValue(forKey: id) != nil else { return [] }
     defer { if fingers.isEmpty { phase = .none } }
-    if phase == .pointer(id: id) { return [.button(1, isDown: false)] }
+    let rest: [ScreenInput] = fingers.isEmpty ? [.leave] : []
+    if phase == .pointer(id: id) { return [.button(1, isDown: false)] + rest }
     begin()
-    return []
+    return rest
   }
 
   /// The touch is cancelled.
   public mutating func cancel() -> [ScreenInput] {
     defer { (phase, fingers) = (.none, [:]) }
-    if case .pointer = phase { return [.button(1, isDown: false)] }
-    return []
+    if case .pointer = phase { return [.button(1, isDown: false), .leave] }
+    return fingers.isEmpty ? [] : [.leave]
   }
 
   /// Steps of the wheel count from here.

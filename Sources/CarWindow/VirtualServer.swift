@@ -47,7 +47,7 @@ final class VirtualServer {
             "\(maximumSize.width)x\(maximumSize.height)x24", "-nolisten",
             "tcp",
             "-auth", file, "-dpi", "\(pixelsPerInch)", "-noreset",
-          ], environment: CarWindow.environment, folder: "/", passed: writing, file: (file, folder)))
+          ], environment: CarWindow.environment, folder: "/", passed: writing, privateFolder: folder))
     } catch {
       unlink(file)
       rmdir(folder)

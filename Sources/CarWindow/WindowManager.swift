@@ -10,11 +10,20 @@ final class WindowManager {
   private var windows: [Window] = []
   /// Whether there has been a window.
   private(set) var hasShown = false
+  /// An invisible window above all others, of the screen's last pixel: the pointer leaves the program by moving there.
+  private let margin: xcb_window_t
 
   private struct Window {
     let id: xcb_window_t
     let isDialog: Bool
+    /// It can't be smaller.
+    var least: ScreenSize
   }
+
+  /// WM_NORMAL_HINTS (ICCCM, 4.1.2.3), an atom that every server has.
+  private static let normalHints: xcb_atom_t = 40
+  /// In its flags.
+  private static let hasLeastSize: UInt32 = 1 << 4
 
   private struct Atoms {
     let transientFor: xcb_atom_t
@@ -37,7 +46,22 @@ final class WindowManager {
       free(error)
       throw CarWindowError(.failed, "The X server has a window manager already")
     }
+    margin = display.xcb.xcb_generate_id(display.connection)
+    // XCB_WINDOW_CLASS_INPUT_ONLY
+    _ = display.xcb.xcb_create_window(
+      display.connection, 0, margin, display.root, 0, 0, 1, 1, 0, 2, 0,
+      UInt32(XCB_CW_OVERRIDE_REDIRECT.rawValue), [1])
+    _ = display.xcb.xcb_map_window(display.connection, margin)
+    arrange()
   }
+
+  /// All windows fit on a screen of this size.
+  var leastSize: ScreenSize {
+    ScreenSize(windows.map(\.least.width).max() ?? 1, windows.map(\.least.height).max() ?? 1)
+  }
+
+  /// The place of the pointer when it is on no window of the program.
+  var pointerRest: ScreenInput { .move(x: display.size.width - 1, y: display.size.height - 1) }
 
   /// Handles an event, if it is about windows.
   func handle(_ event: UnsafeMutablePointer<xcb_generic_event_t>) {
@@ -47,6 +71,10 @@ final class WindowManager {
     case XCB_CONFIGURE_REQUEST: configure(memory.load(as: xcb_configure_request_event_t.self))
     case XCB_UNMAP_NOTIFY: forget(memory.load(as: xcb_unmap_notify_event_t.self).window)
     case XCB_DESTROY_NOTIFY: forget(memory.load(as: xcb_destroy_notify_event_t.self).window)
+    case XCB_PROPERTY_NOTIFY: change(memory.load(as: xcb_property_notify_event_t.self))
+    // Also of those that the program places itself.
+    case XCB_MAP_NOTIFY:
+      if memory.load(as: xcb_map_notify_event_t.self).window != margin { raiseMargin() }
     default: break
     }
   }
@@ -54,11 +82,36 @@ final class WindowManager {
   /// The screen has another size.
   func arrange() {
     for window in windows { place(window, wanted: nil) }
+    configure(
+      margin, XCB_CONFIG_WINDOW_X.rawValue | XCB_CONFIG_WINDOW_Y.rawValue,
+      [UInt32(max(0, display.size.width - 1)), UInt32(max(0, display.size.height - 1))])
+    raiseMargin()
+  }
+
+  private func raiseMargin() {
+    // XCB_STACK_MODE_ABOVE
+    configure(margin, XCB_CONFIG_WINDOW_STACK_MODE.rawValue, [0])
+  }
+
+  private func change(_ event: xcb_property_notify_event_t) {
+    guard event.atom == Self.normalHints, let index = windows.firstIndex(where: { $0.id == event.window }) else {
+      return
+    }
+    windows[index].least = leastSize(of: event.window)
+  }
+
+  private func leastSize(of id: xcb_window_t) -> ScreenSize {
+    let hints = display.property(Self.normalHints, of: id)
+    guard hints.count > 6, hints[0] & Self.hasLeastSize != 0 else { return ScreenSize(1, 1) }
+    return ScreenSize(Int(UInt16(clamping: hints[5])), Int(UInt16(clamping: hints[6])))
   }
 
   private func show(_ id: xcb_window_t) {
     if !windows.contains(where: { $0.id == id }) {
-      let window = Window(id: id, isDialog: isDialog(id))
+      // Before the hints are read, so that no change of them is missed.
+      _ = display.xcb.xcb_change_window_attributes(
+        display.connection, id, UInt32(XCB_CW_EVENT_MASK.rawValue), [UInt32(XCB_EVENT_MASK_PROPERTY_CHANGE.rawValue)])
+      let window = Window(id: id, isDialog: isDialog(id), least: leastSize(of: id))
       place(window, wanted: nil)
       windows.append(window)
     }

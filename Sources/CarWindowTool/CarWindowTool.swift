@@ -7,7 +7,7 @@ import Glibc
 @main
 enum CarWindowTool {
   static func main() {
-    if let status = ProcessGuard.run(CommandLine.arguments) { exit(status) }
+    if let status = ProcessGuard.run(CommandLine.arguments) ?? SoundProcess.run(CommandLine.arguments) { exit(status) }
     let arguments = Array(CommandLine.arguments.dropFirst())
     let own = arguments.prefix { $0.hasPrefix("-") && $0 != "--" }
     if own.contains("--help") {
@@ -32,11 +32,8 @@ enum CarWindowTool {
     pthread_sigmask(SIG_BLOCK, &signals, nil)
     gst_init(nil, nil)
     do {
-      let sound = options.hasSound ? try SoundServer(guardedBy: .thisProgram) : nil
-      let session = try Session(options, soundAddress: sound?.address)
-      let status = session.run(until: signals)
-      sound?.stop()
-      exit(status)
+      let session = try Session(options)
+      exit(session.run(until: signals))
     } catch {
       leave("\(error)", status: 1)
     }

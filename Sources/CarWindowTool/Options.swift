@@ -6,11 +6,20 @@ struct Options {
 
       --uri URI        head unit, such as sdl://192.0.2.7 (default: the built-in one)
       --app-name NAME  name in the head unit's list of apps (default: the program's)
+      --app-id ID      identifies the app in the head unit's policies, and in its certificate (default:
+                       sdl-car-window-PROGRAM)
+      --app-type TYPE  navigation, projection: what the head unit takes the app for (default navigation)
+      --language LANG  language and country of the app, such as DE-DE (default EN-US)
+      --policy-updates MODE
+                       none, fetch: whether the policies that the head unit asks for are fetched (default none)
+      --connect-timeout MS
+                       longest wait for the head unit's answer (default 10000)
       --mirror DISPLAY show an existing display, such as :0; the program may be left out
       --inject-input   give touches and keys to the mirrored display
       --max-size WxH   largest size of the screen (default 1920x1080)
       --fps N          pictures per second at most, 1 to 120 (default 30)
       --no-sound       leave the program's sound to this computer
+      --no-haptics     do not look for the program's buttons, for cars with a knob
       --preview        show the screen in a window here as well
       --record FILE    write picture and sound to FILE as well, as Matroska
       --encryption MODE
@@ -19,12 +28,19 @@ struct Options {
                        the app's certificate and its key, in PEM, which encryption needs
       --ca-certificates FILE
                        authorities, in PEM, one of which must have signed the head unit's certificate
+      --encryption-policy MODE
+                       require, prefer: whether picture and sound are sent in clear if the head unit does not encrypt
+                       them (default require)
+      --rpc-encryption MODE
+                       none, prefer, require: the same for touches and all other messages (default prefer)
       --restart        start the program again whenever it ends, after a second
       --version        print the version, and exit
       --help           print this, and exit
     """
 
   var command: [String] = []
+  /// Of the program, or of what is shown.
+  var name = ""
   /// Of both sinks, by their names.
   var sinkProperties: [String: String] = [:]
   var display: String?
@@ -32,6 +48,7 @@ struct Options {
   var maximumSize: (width: Int, height: Int)?
   var frameRate = 30
   var hasSound = true
+  var hasHaptics = true
   var hasPreview = false
   var recording: String?
   var restarts = false
@@ -49,10 +66,12 @@ struct Options {
       case "--": break options
       case "--inject-input": injectsInput = true
       case "--no-sound": hasSound = false
+      case "--no-haptics": hasHaptics = false
       case "--preview": hasPreview = true
       case "--restart": restarts = true
-      case "--uri", "--app-name", "--mirror", "--max-size", "--fps", "--record", "--encryption", "--certificate",
-        "--private-key", "--ca-certificates":
+      case let option
+      where ["--mirror", "--max-size", "--fps", "--record"].contains(option)
+        || OptionWords.sinkProperties.contains { option == "--\($0)" }:
         guard let value = rest.popFirst() else { throw Invalid(text: "\(option) needs a value") }
         switch option {
         case "--mirror": display = value
@@ -70,7 +89,9 @@ struct Options {
     }
     command = Array(rest)
     let program = command.first.map { $0.split(separator: "/").last.map(String.init) ?? $0 }
-    sinkProperties["app-name"] = sinkProperties["app-name"] ?? program ?? "Desktop"
+    name = program ?? "Desktop"
+    sinkProperties["app-name"] = sinkProperties["app-name"] ?? name
+    sinkProperties["app-id"] = sinkProperties["app-id"] ?? Self.appID(of: name)
     if display != nil { hasSound = hasSound && !command.isEmpty }
     guard !command.isEmpty || display != nil else { throw Invalid(text: "a program is missing") }
   }
@@ -83,8 +104,12 @@ struct Options {
     return (sides[0], sides[1])
   }
 
-  /// The program, restarted after each end if the options say so.
-  var startedCommand: [String] {
-    restarts && !command.isEmpty ? ["sh", "-c", "while :; do \"$@\"; sleep 1; done", "sh"] + command : command
+  /// The same for each start of a program, as policies and certificates know the app by it. Head units take 100
+  /// characters.
+  private static func appID(of name: String) -> String {
+    let characters = name.lowercased().map { character in
+      character.isASCII && (character.isLetter || character.isNumber || "._-".contains(character)) ? character : "-"
+    }
+    return String("sdl-car-window-\(String(characters))".prefix(100))
   }
 }

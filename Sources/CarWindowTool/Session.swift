@@ -13,13 +13,18 @@ final class Session {
   private let isRecording: Bool
   private let began = Session.clock()
   private let silence = SilenceGate()
+  private let sound: ProgramSound?
 
   /// Of a recording.
   private static let longestCompletion = GstClockTime(2_000_000_000)
 
   /// Advice for elements that may be missing.
   private static let packages: [(element: String, advice: String)] = [
-    ("pulsesrc", "install gstreamer1.0-pulseaudio, or use --no-sound"),
+    ("appsrc", "install gstreamer1.0-plugins-base"),
+    ("audioconvert", "install gstreamer1.0-plugins-base, or use --no-sound"),
+    ("audioresample", "install gstreamer1.0-plugins-base, or use --no-sound"),
+    ("videoconvert", "install gstreamer1.0-plugins-base"),
+    ("opusenc", "install gstreamer1.0-plugins-base for --record"),
     ("autovideosink", "install gstreamer1.0-plugins-good for --preview"),
     ("x264enc", "install gstreamer1.0-plugins-ugly for --record"),
     ("h264parse", "install gstreamer1.0-plugins-bad for --record"),
@@ -38,21 +43,22 @@ final class Session {
   private static let soundRecorder =
     " played. ! queue leaky=downstream ! audioconvert ! audioresample ! opusenc ! queue ! file."
 
-  /// - Parameter soundAddress: of the program's sound server; nil for no sound.
-  init(_ options: Options, soundAddress: String?) throws(Failure) {
+  init(_ options: Options) throws(Failure) {
+    sound = options.hasSound ? Self.sound(of: options.name, began) : nil
     var description = "sdlcarwindowsrc name=window ! video/x-raw,framerate=\(options.frameRate)/1 ! "
     let toCar = "queue max-size-buffers=1 leaky=downstream ! sdlvideosink name=video"
     description += options.hasPreview || options.recording != nil ? "tee name=screen screen. ! \(toCar)" : toCar
     if options.hasPreview {
       description += " screen. ! queue max-size-buffers=2 leaky=downstream ! videoconvert ! autovideosink sync=false"
     }
-    if options.recording != nil { description += Self.pictureRecorder }
-    if soundAddress != nil {
+    isRecording = options.recording != nil
+    if isRecording { description += Self.pictureRecorder }
+    if sound != nil {
       description +=
-        " pulsesrc name=player provide-clock=false device=\(SoundServer.device) ! audio/x-raw,rate=48000,channels=2 ! "
-        + "tee name=played "
+        " appsrc name=player is-live=true format=time leaky-type=downstream max-bytes=100000 "
+        + "min-latency=40000000 caps=\(SoundFeed.caps) ! tee name=played "
         + "played. ! queue name=heard ! audioconvert ! audioresample ! sdlaudiosink name=sound start-on-data=true idle-timeout=1000 async=false"
-      if options.recording != nil { description += Self.soundRecorder }
+      if isRecording { description += Self.soundRecorder }
     }
     var error: UnsafeMutablePointer<GError>?
     let parsed = gst_parse_launch(description, &error)
@@ -65,25 +71,49 @@ final class Session {
     guard let parsed else { throw Failure(description: "there is no pipeline") }
     gst_object_ref_sink(parsed)
     pipeline = parsed
-    isRecording = options.recording != nil
-    try apply(options, soundAddress)
+    try apply(options)
+    try startSound()
   }
 
   deinit {
     gst_object_unref(pipeline)
   }
 
-  private func apply(_ options: Options, _ soundAddress: String?) throws(Failure) {
+  /// Without sound the picture goes on.
+  private static func sound(of program: String, _ began: Double) -> ProgramSound? {
+    do throws(CarWindowError) {
+      return try ProgramSound(title: program, guardedBy: .thisProgram)
+    } catch {
+      say("warning: the sound is not heard in the car: \(error). --no-sound hides this warning", began)
+      return nil
+    }
+  }
+
+  private func startSound() throws(Failure) {
+    guard let sound, let player = gst_bin_get_by_name(pipeline.cast(), "player") else { return }
+    defer { gst_object_unref(player) }
+    let feed = SoundFeed(player, fillsPauses: isRecording) { [began] error in
+      Self.say("warning: \(error)", began)
+    }
+    do throws(CarWindowError) {
+      try sound.start(tellsSilence: isRecording) { feed.receive($0) }
+    } catch {
+      throw Failure(description: "\(error)")
+    }
+  }
+
+  private func apply(_ options: Options) throws(Failure) {
     let quoted = { (words: [String]) in
       words.map { String(freeing: g_shell_quote($0)) ?? "" }.joined(separator: " ")
     }
-    try set("window", "command", options.command.isEmpty ? nil : quoted(options.startedCommand))
+    try set("window", "command", options.command.isEmpty ? nil : quoted(options.command))
+    try set("window", "restart", "\(options.restarts)")
+    if !options.hasHaptics { try set("window", "haptics", "none") }
     try set("window", "display", options.display)
     try set("window", "inject-input", "\(options.injectsInput)")
     try set("window", "max-width", options.maximumSize.map { "\($0.width)" })
     try set("window", "max-height", options.maximumSize.map { "\($0.height)" })
-    try set("window", "environment", soundAddress.map { quoted(["PULSE_SERVER=\($0)"]) })
-    try set("player", "server", soundAddress)
+    try set("window", "environment", sound.map { quoted($0.environment.map { "\($0)=\($1)" }) })
     try set("recording", "location", options.recording)
     for (property, value) in options.sinkProperties {
       for sink in ["video", "sound"] { try set(sink, property, value) }
@@ -108,7 +138,7 @@ final class Session {
     g_value_init(&typed, specification.pointee.value_type)
     defer { g_value_unset(&typed) }
     guard gst_value_deserialize(&typed, value) != 0 else {
-      throw Failure(description: "'\(value)' is no value of \(property)")
+      throw Failure(description: "'\(value)' is no value of --\(property)")
     }
     g_object_set_property(object, property, &typed)
   }
@@ -118,7 +148,11 @@ final class Session {
   /// - Returns: this program's exit status.
   func run(until signals: sigset_t) -> Int32 {
     _ = SignalWatch(signals, pipeline)
-    defer { gst_element_set_state(pipeline, GST_STATE_NULL) }
+    defer {
+      gst_element_set_state(pipeline, GST_STATE_NULL)
+      // After the program, which may have played until then.
+      sound?.stop()
+    }
     guard let bus = gst_element_get_bus(pipeline) else { return 1 }
     defer { gst_object_unref(bus) }
     _ = gst_element_set_state(pipeline, GST_STATE_PLAYING)
@@ -150,7 +184,8 @@ final class Session {
         gst_message_parse_warning(message, &error, nil)
       }
       defer { g_clear_error(&error) }
-      say("\(isError ? "error" : "warning"): \(error.map { String(cString: $0.pointee.message) } ?? "?")")
+      let text = error.map { OptionWords.text(String(cString: $0.pointee.message)) } ?? "?"
+      say("\(isError ? "error" : "warning"): \(text)")
       return isError ? 1 : nil
     case GST_MESSAGE_PROGRESS:
       var text: UnsafeMutablePointer<CChar>?
@@ -176,14 +211,18 @@ final class Session {
       say("disconnected (\(reason))")
     } else if structure.hasName("sdl-program-ended") {
       let status = structure.integer("exit-status") ?? 1
-      say("the program has ended with the status \(status)")
-      return status
+      let restarts = structure.boolean("restarts") == true
+      say("the program has ended with the status \(status)\(restarts ? ", and is started again" : "")")
+      for line in (structure.string("output") ?? "").split(separator: "\n") { say("  \(line)") }
+      return restarts ? nil : status
     }
     return nil
   }
 
-  private func say(_ text: String) {
-    let hundredths = Int((Self.clock() - began) * 100)
+  private func say(_ text: String) { Self.say(text, began) }
+
+  private static func say(_ text: String, _ began: Double) {
+    let hundredths = Int((clock() - began) * 100)
     let time = "\(hundredths / 100).\(hundredths % 100 < 10 ? "0" : "")\(hundredths % 100)"
     // Each line at once, also into a pipe.
     let line = Array("\(String(repeating: " ", count: max(0, 6 - time.utf8.count)))\(time) s  \(text)\n".utf8)

@@ -168,6 +168,9 @@ struct Options {
     if role == .server || variant == .dtls, headUnitSecurity == .refuse {
       throw Invalid(text: "--tls-server and --dtls need --encryption accept or require")
     }
+    if role == .server, credentials.certificate == nil || credentials.privateKey == nil {
+      throw Invalid(text: "--tls-server needs --certificate and --private-key")
+    }
     if headUnitSecurity != .refuse {
       do throws(TLSError) {
         tls = try TLSContext(

@@ -112,7 +112,7 @@ import Testing
     // Later than the time in which a program that shows nothing has failed.
     screen.press("q")
     let message = try screen.pipeline.waitForElementMessage("sdl-program-ended")
-    #expect(message == ["exit-status": "7"])
+    #expect(message["exit-status"] == "7" && message["restarts"]?.lowercased() == "false", "\(message)")
     try screen.pipeline.waitForEnd()
     #expect(screen.source["exit-status"] == "7" && screen.source["pid"] == "0")
   }
@@ -126,6 +126,53 @@ import Testing
     let screen = try ScreenPipeline("command=\"\(command)\"")
     let error = try screen.pipeline.waitForError()
     #expect(error.text.contains(reason) && error.text.contains(line), "\(error)")
+  }
+
+  @Test func aProgramThatIsStartedAgain() throws {
+    let screen = try ScreenPipeline("restart=true command=\"sh -c 'echo no such map; exit 3'\"")
+    for _ in 0..<2 {
+      let message = try screen.pipeline.waitForElementMessage("sdl-program-ended")
+      #expect(message["exit-status"] == "3" && message["output"]?.contains("no such map") == true, "\(message)")
+      #expect(message["restarts"]?.lowercased() == "true", "\(message)")
+    }
+    // Another one may replace it meanwhile.
+    screen.source.set("command", program("canvas.py"))
+    try screen.waitForCanvas()
+    screen.press("q")
+    #expect(try screen.pipeline.waitForElementMessage("sdl-program-ended")["exit-status"] == "7")
+    try screen.waitForCanvas()
+    #expect(!screen.pipeline.drain().contains { $0.error != nil || $0.kind == .endOfStream })
+  }
+
+  /// Tool tips of what was touched would stay on the screen.
+  @Test func thePointerLeavesAfterATouch() throws {
+    let screen = try ScreenPipeline("command=\"\(program("canvas.py")) hover\"")
+    try screen.waitForCanvas()
+    let none = GstNavigationModifierType(rawValue: 0)
+    screen.send(gst_navigation_event_new_touch_down(0, 100, 80, 1, none))
+    try screen.waitForCanvas(.green)
+    screen.send(gst_navigation_event_new_touch_up(0, 100, 80, none))
+    try screen.waitForCanvas(.blue)
+    // A mouse stays.
+    screen.send(gst_navigation_event_new_mouse_move(200, 80, none))
+    try screen.waitForCanvas(.green)
+    _ = screen.countPictures(for: .seconds(2))
+    screen.press("h")
+    try screen.wait(for: "sign of the pointer") { $0[160, 120] == .yellow && $0[2, 2] == .green }
+  }
+
+  /// It is seen as a whole, until it can be as small as the picture.
+  @Test func aWindowThatIsLargerThanThePicture() throws {
+    let screen = try ScreenPipeline("command=\"\(program("canvas.py")) large\"")
+    try screen.wait(for: "whole window") {
+      $0[317, 237] == .yellow && $0[303, 223] == .yellow && $0[296, 216] == .blue && $0[2, 2] == .blue
+    }
+    screen.tap(100, 80)
+    try screen.wait(for: "tap") {
+      $0[93, 80] == .red && $0[107, 80] == .red && $0[86, 80] == .blue && $0[100, 66] == .blue
+    }
+    screen.press("s")
+    try screen.wait(for: "small window") { $0[200, 160] == .red && $0[100, 80] == .blue && $0[318, 238] == .blue }
   }
 
   @Test func withoutCommandAndDisplayItDoesNotStart() throws {

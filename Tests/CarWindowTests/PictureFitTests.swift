@@ -1,4 +1,4 @@
-import CarWindow
+@testable import CarWindow
 import Testing
 
 @testable import Plugin
@@ -15,5 +15,21 @@ import Testing
     #expect(fit.x == x && fit.y == y && fit.size == size)
     let corner = fit.onScreen(Double(x + size.width), Double(y + size.height))
     #expect(corner == (Double(screen.width), Double(screen.height)))
+  }
+}
+
+@Suite struct ScreenSizeTests {
+  /// The screen keeps the shape of the picture.
+  @Test(arguments: [
+    (ScreenSize(1, 1), ScreenSize(800, 480)),
+    (ScreenSize(800, 480), ScreenSize(800, 480)),
+    (ScreenSize(1000, 100), ScreenSize(1000, 600)),
+    (ScreenSize(100, 600), ScreenSize(1000, 600)),
+    (ScreenSize(801, 480), ScreenSize(801, 481)),
+    // As far as possible.
+    (ScreenSize(65535, 65535), ScreenSize(1800, 1080)),
+  ])
+  func holdsTheLargestWindow(least: ScreenSize, size: ScreenSize) {
+    #expect(ScreenSize(800, 480).enlarged(toHold: least, atMost: ScreenSize(1920, 1080)) == size)
   }
 }

@@ -7,7 +7,7 @@ import Testing
     #expect(gestures.down(3, x: 10.9, y: 20) == [.move(x: 10, y: 20), .button(1, isDown: true)])
     #expect(gestures.move(3, x: 12, y: 21) == [.move(x: 12, y: 21)])
     #expect(gestures.move(4, x: 1, y: 1) == [])
-    #expect(gestures.up(3) == [.button(1, isDown: false)])
+    #expect(gestures.up(3) == [.button(1, isDown: false), .leave])
     #expect(gestures.up(3) == [])
   }
 
@@ -20,7 +20,7 @@ import Testing
     // What is left of the way counts for the next step.
     _ = gestures.move(0, x: 100, y: 150)
     #expect(gestures.move(1, x: 200, y: 180).isEmpty == false)
-    #expect(gestures.up(0) == [] && gestures.move(1, x: 200, y: 300) == [] && gestures.up(1) == [])
+    #expect(gestures.up(0) == [] && gestures.move(1, x: 200, y: 300) == [] && gestures.up(1) == [.leave])
     #expect(gestures.down(0, x: 1, y: 1).last == .button(1, isDown: true))
   }
 
@@ -38,13 +38,14 @@ import Testing
     var gestures = TouchGestures()
     _ = gestures.down(0, x: 1, y: 1, turnsWheel: false)
     #expect(gestures.down(1, x: 50, y: 50, turnsWheel: false) == [] && gestures.move(1, x: 60, y: 60) == [])
-    #expect(gestures.move(0, x: 2, y: 2) == [.move(x: 2, y: 2)] && gestures.up(0) == [.button(1, isDown: false)])
+    #expect(gestures.move(0, x: 2, y: 2) == [.move(x: 2, y: 2)])
+    #expect(gestures.up(0) == [.button(1, isDown: false), .leave])
   }
 
   @Test func aCancelReleasesTheButton() {
     var gestures = TouchGestures()
     _ = gestures.down(0, x: 1, y: 1)
-    #expect(gestures.cancel() == [.button(1, isDown: false)] && gestures.cancel() == [])
+    #expect(gestures.cancel() == [.button(1, isDown: false), .leave] && gestures.cancel() == [])
     #expect(gestures.move(0, x: 9, y: 9) == [] && gestures.up(0) == [])
   }
 
@@ -54,6 +55,6 @@ import Testing
     _ = gestures.down(0, x: place, y: place)
     _ = gestures.down(1, x: 5, y: place)
     for id: UInt32 in 0...1 { _ = gestures.move(id, x: place, y: 3) }
-    #expect(gestures.up(0) == [] && gestures.up(1) == [])
+    #expect(gestures.up(0) == [] && gestures.up(1) == [.leave])
   }
 }

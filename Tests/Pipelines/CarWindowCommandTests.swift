@@ -75,20 +75,45 @@ import Testing
 
   @Test(arguments: [
     (["--no-sound", "no-such-program"], "can't be started: No such file"),
-    (["--encryption", "nonsense", "xclock"], "'nonsense' is no value of encryption"),
+    (["--no-sound", "--encryption", "nonsense", "xclock"], "'nonsense' is no value of --encryption"),
+    (["--no-sound", "--policy-updates", "nonsense", "xclock"], "'nonsense' is no value of --policy-updates"),
+    (["--no-sound", "--app-name", "", "xclock"], "The option --app-name must have 1 to 100 characters, not 0"),
+    (["--no-sound", "--uri", "sdl://", "xclock"], "The option --uri can't be used"),
+    (["--no-sound", "--rpc-encryption", "require", "xclock"], "set the options --certificate and --private-key."),
     (["--record", "/nonexistent/file", "xclock"], "Could not open file"),
   ])
   func wrongValues(_ arguments: [String], _ error: String) throws {
     let result = try Program([program] + arguments, in: folder).wait()
     #expect(result.status == 1 && (result.output + result.errors).contains(error), "\(result)")
+    #expect(!(result.output + result.errors).contains("propert"), "\(result)")
   }
 
   /// What is not installed is named with its package.
-  @Test(arguments: [(["--no-sound"], "install xvfb"), ([], "install pulseaudio, or use --no-sound")])
-  func withoutOtherPrograms(_ options: [String], _ error: String) throws {
-    let result = try Program([program] + options + ["xclock"], in: folder, environment: ["PATH": folder.path("empty")])
-      .wait()
-    #expect(result.status == 1 && (result.output + result.errors).contains(error), "\(result)")
+  @Test func withoutAnXServer() throws {
+    let result = try Program.run(
+      program, "--no-sound", "xclock", in: folder, environment: ["PATH": folder.path("empty")])
+    #expect(result.status == 1 && (result.output + result.errors).contains("install xvfb"), "\(result)")
+  }
+
+  /// As policies and certificates know it; without options by the program's name.
+  @Test(arguments: [
+    (["--app-name", "Map", "--app-id", "1234567890", "--app-type", "projection"], "Map", "1234567890", "PROJECTION"),
+    ([], "xclock", "sdl-car-window-xclock", "NAVIGATION"),
+  ])
+  func identity(_ options: [String], name: String, id: String, type: String) throws {
+    let headUnit = try HeadUnitProgram(in: folder, "--app-exits")
+    let process = try Program(
+      [program, "--no-sound", "--uri", headUnit.uri] + options + ["/usr/bin/xclock"], in: folder)
+    try headUnit.waitForOutput("registered \"\(name)\" (id \"\(id)\", \(type)")
+    process.interrupt()
+    #expect(process.wait().status == 130)
+  }
+
+  @Test func theLastLinesOfTheProgram() throws {
+    let result = try Program.run(
+      program, "--no-sound", "sh", "-c", "echo first; echo no such map >&2; exit 3", in: folder)
+    #expect(result.status == 3 && result.output.contains("the status 3"), "\(result)")
+    #expect(result.output.contains("  first\n") && result.output.contains("  no such map\n"), "\(result)")
   }
 
   @Test(arguments: [
@@ -122,10 +147,13 @@ import Testing
     #expect(traces.filter(FileManager.default.fileExists(atPath:)).isEmpty)
   }
 
-  /// Ctrl-C ends the program as well, and the one that starts again and again.
+  /// Ctrl-C ends the program as well, and the one that starts again and again, of which each end is told.
   @Test func interrupted() throws {
-    let process = try Program([program, "--no-sound", "--restart", "timeout", "1", "xclock"], in: folder)
-    try process.waitForOutput { $0.contains("picture started") ? true : nil }
+    let process = try Program([program, "--no-sound", "--restart", "sh", "-c", "echo no map; exit 4"], in: folder)
+    try process.waitForOutput { output in
+      let isTwice = ["the status 4, and is started again", "  no map\n"].allSatisfy { output.ranges(of: $0).count >= 2 }
+      return isTwice && output.contains("picture started") ? true : nil
+    }
     process.interrupt()
     let result = process.wait()
     #expect(result.status == 130, "\(result)")

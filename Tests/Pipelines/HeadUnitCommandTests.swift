@@ -145,6 +145,7 @@ import Testing
 
   @Test(arguments: [
     (["--deadline", "5"], "--deadline needs --app-exits"),
+    (["--tls-server", "--encryption", "accept"], "--tls-server needs --certificate and --private-key"),
     (["--app-exits", "--deadline", "0"], "--deadline does not take"),
     (["--grant", "RemoteControl"], "there are Base-4, Location-1,"),
   ])

@@ -21,9 +21,8 @@ typedef struct {
   int output;
   /* Becomes its descriptor 3, or -1. */
   int passed;
-  /* Removed with its folder when all processes have ended; NULL for none. */
-  const char *_Nullable file;
-  const char *_Nullable file_folder;
+  /* Removed with the files in it when all processes have ended; NULL for none. */
+  const char *_Nullable private_folder;
 } guarded_command;
 
 /* A report of the guard, in native byte order. */

@@ -23,8 +23,7 @@ final class AccessibilityBus {
       )
     }
     let folder = try PrivateFolder.make()
-    let socket = "\(folder)/bus"
-    address = "unix:path=\(socket)"
+    address = "unix:path=\(folder)/bus"
     do throws(CarWindowError) {
       process = try GuardedProcess(
         GuardedProcess.Command(
@@ -32,7 +31,7 @@ final class AccessibilityBus {
             "dbus-daemon", "--config-file=\(Self.configuration)", "--nofork", "--print-address", "--address=\(address)",
           ],
           environment: environment.merging(["DBUS_SESSION_BUS_ADDRESS": address, "AT_SPI_BUS_ADDRESS": address]) { $1 },
-          folder: "/", passed: nil, file: (socket, folder)))
+          folder: "/", passed: nil, privateFolder: folder))
     } catch {
       rmdir(folder)
       throw error

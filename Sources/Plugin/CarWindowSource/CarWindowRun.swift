@@ -153,6 +153,7 @@ extension CarWindowRun {
     configuration.size = size
     configuration.maximumSize = settings.maximumSize
     configuration.showsPointer = settings.showsPointer
+    configuration.restarts = settings.restarts
     let displays = if case .displays(let known) = CapabilityQuery.ask(source.pad) { known } else { [VideoDisplay]() }
     configuration.pixelsPerInch = Self.pixelsPerInch(of: size, displays)
     configuration.readsItems = settings.haptics == .auto && displays.contains(where: \.takesHapticData)
@@ -193,6 +194,7 @@ extension CarWindowRun {
     case .interrupted: return GST_FLOW_FLUSHING
     case .ended: return GST_FLOW_EOS
     case .failed(let error):
+      state.withLock { $0.status.pid = 0 }
       source.postError(ElementError(error))
       return GST_FLOW_ERROR
     case .picture(let picture):
@@ -242,7 +244,7 @@ extension CarWindowRun {
         state.status.exitStatus = -1
       }
       element.withReference { $0.notify(.pid) }
-    case .programEnded(let status):
+    case .programEnded(let status, let output, let restarts):
       state.withLock { state in
         state.status.pid = 0
         state.status.exitStatus = status
@@ -252,6 +254,8 @@ extension CarWindowRun {
         source.notify(.exitStatus)
         let message = Structure("sdl-program-ended")
         message.set("exit-status", status)
+        message.set("output", output.joined(separator: "\n"))
+        message.set("restarts", restarts)
         source.postElementMessage(message)
       }
     }

@@ -13,6 +13,7 @@ struct CarWindowSettings: PropertySettings {
   var touchMode = CarWindowTouchMode.gestures
   var showsPointer = false
   var start = CarWindowStart.atOnce
+  var restarts = false
   var haptics = CarWindowHaptics.auto
 
   var maximumSize: ScreenSize { ScreenSize(Int(maximumWidth), Int(maximumHeight)) }

@@ -130,6 +130,10 @@ extension CarWindowSource {
       "touch-mode", \.touchMode, "Touch mode", "Handling of several fingers", .mutableReady),
     .boolean("show-pointer", \.showsPointer, "Show pointer", "Whether the pointer is in the picture", .mutableReady),
     .enumeration("start", \.start, "Start", "When the program starts", .mutableReady),
+    .boolean(
+      "restart", \.restarts, "Restart",
+      "Whether the program is started again, a second after each end; otherwise its end is that of the stream",
+      .mutableReady),
     .enumeration(
       "haptics", \.haptics, "Haptics",
       "Whether the program's buttons, fields and links are attached to the pictures as regions of interest (sdl-haptic)",

@@ -14,7 +14,7 @@ struct PictureFit: Equatable, Sendable {
     let scale = min(
       Double(picture.width) / Double(max(1, screen.width)), Double(picture.height) / Double(max(1, screen.height)))
     // Even, because most formats share chroma between two pixels.
-    let even = { (length: Int) in max(2, Int(Double(length) * scale) / 2 * 2) }
+    let even = { (length: Int) in max(2, Int((Double(length) * scale).rounded()) / 2 * 2) }
     size = screen == picture ? picture : ScreenSize(even(screen.width), even(screen.height))
     x = (picture.width - size.width) / 2 / 2 * 2
     y = (picture.height - size.height) / 2 / 2 * 2

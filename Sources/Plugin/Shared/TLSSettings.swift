@@ -52,8 +52,7 @@ struct TLSSettings: Equatable, Sendable {
     guard certificate != nil else {
       throw .resource(
         GST_RESOURCE_ERROR_SETTINGS,
-        "Encryption needs the app's certificate: set the properties certificate and private-key. "
-          + "'make certificates' creates some for tests.")
+        "Encryption needs the app's certificate: set the properties certificate and private-key.")
     }
     let context = try context()
     guard let info = context.credentials.info else { return context }

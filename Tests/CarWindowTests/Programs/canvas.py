@@ -1,7 +1,8 @@
 """A blue window that shows what reaches it: a red square where it is pressed, other colours for keys and the wheel.
 
 Keys: g green, d a yellow dialog of 80x60, q ends with the status 7. The wheel: white, with Ctrl cyan.
-With the argument "busy" it changes its colour 50 times a second.
+With the argument "busy" it changes its colour 50 times a second, with "hover" it is green while the pointer is in it (the
+key h asks for a yellow dialog), and with "large" it is at least 640x480, until the key s, with a yellow square at its end.
 """
 
 import itertools
@@ -36,15 +37,30 @@ class Canvas(Gtk.Window):
         if "busy" in sys.argv:
             colors = itertools.cycle(("#0000f0", "#0000ff"))
             GLib.timeout_add(20, lambda: paint(self, next(colors)) or True)
+        if "hover" in sys.argv:
+            self.add_events(Gdk.EventMask.ENTER_NOTIFY_MASK | Gdk.EventMask.LEAVE_NOTIFY_MASK)
+            self.connect("enter-notify-event", self.cross, "#00ff00")
+            self.connect("leave-notify-event", self.cross, "#0000ff")
+        if "large" in sys.argv:
+            self.square(620, 460, "#ffff00")
         self.set_default_size(200, 150)
         self.show_all()
 
-    def press(self, _window, event):
+    def square(self, x, y, color):
         square = Gtk.EventBox()
         square.set_size_request(SQUARE, SQUARE)
-        paint(square, "#ff0000")
-        self.places.put(square, int(event.x) - SQUARE // 2, int(event.y) - SQUARE // 2)
+        paint(square, color)
+        self.places.put(square, x - SQUARE // 2, y - SQUARE // 2)
         square.show()
+        return square
+
+    def press(self, _window, event):
+        self.square(int(event.x), int(event.y), "#ff0000")
+
+    def cross(self, _window, event, color):
+        # To and from the squares it stays inside.
+        if event.detail != Gdk.NotifyType.INFERIOR:
+            paint(self, color)
 
     def scroll(self, _window, event):
         paint(self, "#00ffff" if event.state & Gdk.ModifierType.CONTROL_MASK else "#ffffff")
@@ -53,7 +69,9 @@ class Canvas(Gtk.Window):
         name = Gdk.keyval_name(event.keyval)
         if name == "g":
             paint(self, "#00ff00")
-        elif name == "d":
+        elif name == "s":
+            self.places.remove(self.places.get_children()[0])
+        elif name in ("d", "h"):
             dialog = Gtk.Window(transient_for=self, type_hint=Gdk.WindowTypeHint.DIALOG)
             dialog.set_default_size(80, 60)
             paint(dialog, "#ffff00")

@@ -1,38 +1,35 @@
 import Glibc
 import SDLLink
 
-/// A private PulseAudio server with a null sink, from which the sound of one program, and only that, can be recorded.
-/// It ends with this object.
-public final class SoundServer {
-  /// PulseAudio's source from which the sound can be recorded.
-  public static let device = "car.monitor"
+/// A private PulseAudio server, for a machine on which none runs. It ends with this object.
+final class SoundServer {
   private static let startTimeout = Duration.seconds(10)
 
   private let process: GuardedProcess
-  private let socket: String
+  private let folder: String
+  private var socket: String { "\(folder)/socket" }
 
-  /// As the program's PULSE_SERVER has to be.
-  public var address: String { "unix:\(socket)" }
+  /// For its clients. Without a file for a cookie, which this server does not ask for, libpulse would make one in the
+  /// user's home.
+  var environment: [String: String] { ["PULSE_SERVER": "unix:\(socket)", "PULSE_COOKIE": "\(folder)/cookie"] }
 
   /// Starts it, and waits until it can be connected to.
   /// - Parameter processGuard: nil is the installed one.
-  public init(guardedBy processGuard: ProcessGuard? = nil) throws(CarWindowError) {
-    guard CarWindow.path(of: "pulseaudio") != nil else {
-      throw CarWindowError(.missing, "Sound needs PulseAudio: install pulseaudio, or use --no-sound")
-    }
-    let folder = try PrivateFolder.make()
-    socket = "\(folder)/socket"
+  init(guardedBy processGuard: ProcessGuard? = nil) throws(CarWindowError) {
+    folder = try PrivateFolder.make()
+    let socket = "\(folder)/socket"
     var environment = CarWindow.environment
     for name in ["PULSE_RUNTIME_PATH", "PULSE_STATE_PATH", "XDG_RUNTIME_DIR", "HOME"] { environment[name] = folder }
+    for name in ["XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME", "PULSE_COOKIE"] { environment[name] = nil }
     do throws(CarWindowError) {
       process = try GuardedProcess(
         GuardedProcess.Command(
           arguments: [
             "pulseaudio", "-n", "--daemonize=no", "--use-pid-file=no", "--exit-idle-time=-1", "--disallow-exit=yes",
             "--disable-shm=yes", "--realtime=no", "--high-priority=no", "--log-level=warn",
-            "--load=module-null-sink sink_name=car sink_properties=device.description=Car rate=48000 channels=2",
+            "--load=module-suspend-on-idle timeout=1",
             "--load=module-native-protocol-unix auth-anonymous=1 auth-cookie-enabled=0 socket=\(socket)",
-          ], environment: environment, folder: "/", passed: nil, file: (socket, folder)), guardedBy: processGuard)
+          ], environment: environment, folder: "/", passed: nil, privateFolder: folder), guardedBy: processGuard)
     } catch {
       rmdir(folder)
       throw error
@@ -54,6 +51,14 @@ public final class SoundServer {
     }
   }
 
+  /// To be polled.
+  var output: Int32 { process.output }
+
+  /// Discards its output, which must not fill the pipe.
+  func discardOutput() {
+    _ = process.takeOutput()
+  }
+
   /// Ends it, and waits for that.
-  public func stop() { process.end(within: .seconds(5)) }
+  func stop() { process.end(within: .seconds(5)) }
 }
