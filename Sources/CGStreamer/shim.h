@@ -59,6 +59,7 @@ cgst_buffer_set_flags (GstBuffer * buffer, guint flags)
 
 /* GST_BASE_TRANSFORM_SRC_PAD */
 static inline GstPad *cgst_base_transform_src_pad (gpointer transform) { return GST_BASE_TRANSFORM_SRC_PAD (transform); }
+static inline GstPad *cgst_base_transform_sink_pad (gpointer transform) { return GST_BASE_TRANSFORM_SINK_PAD (transform); }
 
 /* GST_BUFFER_FLAG_IS_SET */
 static inline gboolean

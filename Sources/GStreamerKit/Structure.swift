@@ -142,16 +142,26 @@ extension Structure {
   ///
   /// - Returns: whether anything is left. If not, the field is as it was.
   public borrowing func restrict(_ field: String, to range: ClosedRange<Int32>) -> Bool {
-    guard let present = gst_structure_get_value(pointer, field) else {
-      set(field, range)
-      return true
-    }
     let wanted = Structure("range")
     wanted.set(field, range)
+    return restrict(field, wanted)
+  }
+
+  /// The same with a fraction, whose denominator must not be 0.
+  public borrowing func restrict(_ field: String, to fraction: FractionTerms) -> Bool {
+    let wanted = Structure("fraction")
+    wanted.setFraction(field, fraction)
+    return restrict(field, wanted)
+  }
+
+  private borrowing func restrict(_ field: String, _ wanted: borrowing Structure) -> Bool {
+    guard let wantedValue = gst_structure_get_value(wanted.pointer, field) else { return false }
+    guard let present = gst_structure_get_value(pointer, field) else {
+      gst_structure_set_value(pointer, field, wantedValue)
+      return true
+    }
     var common = GValue()
-    guard let wantedValue = gst_structure_get_value(wanted.pointer, field),
-      gst_value_intersect(&common, present, wantedValue) != 0
-    else { return false }
+    guard gst_value_intersect(&common, present, wantedValue) != 0 else { return false }
     gst_structure_take_value(pointer, field, &common)
     return true
   }

@@ -68,6 +68,16 @@ import Testing
     _ = try RawApp.streaming(port: screen.port)
   }
 
+  /// An update at the connection waits for the app's subscription.
+  @Test func updateAtTheConnection() throws {
+    let screen = try ScriptedServer("on connected: update scale 2\non connected: framerate 7")
+    let app = try RawApp.active(port: screen.port)
+    _ = try app.request(.getSystemCapability, GetSystemCapability(type: .videoStreaming, subscribe: true).json)
+    let update = try app.waitForVideoUpdate()
+    #expect(update.scale == 2 && update.preferredFPS == 7)
+    for line in 1...2 { #expect(try screen.waitForStep(line) == 1) }
+  }
+
   @Test func stepsWithoutAnApp() throws {
     let screen = try ScriptedServer(
       "at 0: level none\nat 0: resize 400x240\nat 0: touch tap 1 1\nat 0: cut\nat 0: stall 0.01\nat 0: phone-call off")

@@ -50,13 +50,14 @@ import Testing
     #expect(result.output.matches(of: /landscape::enabled is false/).count == 8, "\(result)")
   }
 
+  /// A minimum above its maximum is told in the order of the line.
   @Test(arguments: [
-    ("landscape::max-width=400 landscape::min-width=500", "min-width 500", "max-width 400"),
-    ("portrait::min-height=-3", "portrait::min-height was not changed: min-height -3", "10000"),
+    ("landscape::max-width=400 landscape::min-width=500", "landscape::max-width 400 is below min-width 500"),
+    ("landscape::min-width=500 landscape::max-width=400", "landscape::min-width 500 is above max-width 400"),
+    ("portrait::min-height=-3", "portrait::min-height was not changed: min-height -3 is not between 1 and 10000"),
   ])
-  func refusedBounds(_ ranges: String, _ one: String, _ other: String) throws {
+  func refusedBounds(_ ranges: String, _ reason: String) throws {
     let result = try folder.launch("videotestsrc num-buffers=5 ! sdlrangefilter \(ranges) ! fakesink")
-    // gst-launch sets the last property first, so either bound may be the one that is refused.
-    #expect(result.status == 0 && result.output.contains(one) && result.output.contains(other), "\(result)")
+    #expect(result.status != 0 && (result.output + result.errors).contains(reason), "\(result)")
   }
 }

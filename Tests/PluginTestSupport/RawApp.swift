@@ -178,6 +178,20 @@ final class RawApp {
     return touch
   }
 
+  /// The next update of the video capability.
+  func waitForVideoUpdate() throws -> VideoStreamingCapability {
+    var update: VideoStreamingCapability?
+    try waitForMessage("update") { message in
+      guard let rpc = try? RPCMessage(payload: message.payload), rpc.function == .onSystemCapabilityUpdated else {
+        return false
+      }
+      update = SystemCapability(json: rpc.parameters).videoStreaming
+      return update != nil
+    }
+    guard let update else { throw TestFailure("no update") }
+    return update
+  }
+
   /// The next OnButtonEvent or OnButtonPress.
   func waitForButton() throws -> ButtonNotification {
     var notification: ButtonNotification?

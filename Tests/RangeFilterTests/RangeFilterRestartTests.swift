@@ -11,13 +11,12 @@ import Testing
 @Suite struct RangeFilterRestartTests {
   private static let rounds = 200
 
-  /// A CAPS event that is refused, which posts a warning on the streaming thread.
-  @Test func inTheWarningOfRejectedCaps() throws {
+  /// A CAPS event that is refused, which posts an error on the streaming thread.
+  @Test func inTheErrorOfRejectedCaps() throws {
     let filter = try RestartedFilter()
     filter.child("landscape") { $0.set("min-width", "500") }
     for round in 1...Self.rounds {
       filter.restarter.isArmed.store(true, ordering: .relaxed)
-      // A new width each time, since the same warning is not repeated within a run.
       filter.begin(width: 242 + round)
       #expect(filter.restarter.count == round && filter.push() == GST_FLOW_NOT_NEGOTIATED)
       filter.begin(width: 640)
@@ -103,7 +102,7 @@ private final class RestartedFilter {
     gst_bus_set_sync_handler(
       bus,
       { _, message, data in
-        if let data, message?.pointee.type == GST_MESSAGE_WARNING {
+        if let data, [GST_MESSAGE_WARNING, GST_MESSAGE_ERROR].contains(message?.pointee.type) {
           Unmanaged<Restarter>.fromOpaque(data).takeUnretainedValue().restartIfArmed()
         }
         return GST_BUS_DROP

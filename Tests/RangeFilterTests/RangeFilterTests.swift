@@ -95,39 +95,83 @@ import Testing
   }
 
   private static let refusals: [(String, [String])] = [
-    ("min-width=500 max-width=400", ["min-width 500", "max-width 400"]),
-    ("min-height=201 max-height=200", ["min-height 201", "max-height 200"]),
-    ("min-aspect-ratio=3 max-aspect-ratio=2", ["min-aspect-ratio 3.0", "max-aspect-ratio 2.0"]),
     ("min-width=-5", ["min-width -5"]), ("max-height=2000000000", ["max-height 2000000000", "10000"]),
     ("min-diagonal=-1", ["min-diagonal -1.0"]),
     ("max-aspect-ratio=0.5", ["max-aspect-ratio 0.5"]), ("max-aspect-ratio=inf", ["max-aspect-ratio inf"]),
   ]
 
-  @Test("Refused when set, with a warning", arguments: refusals)
-  func refused(_ settings: String, _ numbers: [String]) throws {
-    let pipeline = try Pipeline("sdlrangefilter name=filter ! fakesink")
-    let child = try Child("portrait", of: pipeline["filter"])
+  private func set(_ settings: String, of child: Child) {
     for setting in settings.split(separator: " ") {
       let parts = setting.split(separator: "=").map(String.init)
       child.set(parts[0], parts[1])
     }
-    let warning = try pipeline.waitForWarning()
-    #expect(warning.isResource(GST_RESOURCE_ERROR_SETTINGS), "\(warning)")
-    #expect(warning.text.hasPrefix("The property portrait::"), "\(warning)")
-    for number in numbers { #expect(warning.text.contains(number), "\(warning)") }
-    let refused = String(settings.split(separator: " ").last?.split(separator: "=").first ?? "")
-    #expect(child[refused] == "0")
-    #expect(pipeline.drain().count { $0.warning != nil } == 1)
   }
 
-  /// gst-launch sets properties before there is a bus.
-  @Test func refusedBeforeThereIsAPipeline() throws {
+  @Test("A value that is none is refused: the start fails, or a filter that runs warns", arguments: refusals)
+  func refused(_ settings: String, _ numbers: [String]) throws {
+    for isRunning in [false, true] {
+      let pipeline = try Pipeline("videotestsrc ! sdlrangefilter name=filter ! fakesink")
+      if isRunning { try pipeline.reach(GST_STATE_PAUSED) }
+      let child = try Child("portrait", of: pipeline["filter"])
+      set(settings, of: child)
+      if !isRunning { #expect(pipeline.setState(GST_STATE_PAUSED) == GST_STATE_CHANGE_FAILURE) }
+      let fault = try isRunning ? pipeline.waitForWarning() : pipeline.waitForError()
+      #expect(fault.isResource(GST_RESOURCE_ERROR_SETTINGS), "\(fault)")
+      #expect(fault.text.hasPrefix("The property portrait::"), "\(fault)")
+      for number in numbers { #expect(fault.text.contains(number), "\(fault)") }
+      let name = String(settings.split(separator: "=").first ?? "")
+      #expect(child[name] == "0")
+      guard !isRunning else { continue }
+      // The next value replaces it.
+      child.set(name, "2")
+      pipeline.stop()
+      try pipeline.reach(GST_STATE_PAUSED)
+    }
+  }
+
+  private static let conflicts: [(String, String)] = [
+    ("min-width=800 max-width=400", "portrait::max-width 400 is below min-width 800"),
+    ("max-width=400 min-width=800", "portrait::min-width 800 is above max-width 400"),
+    ("min-height=201 max-height=200", "portrait::max-height 200 is below min-height 201"),
+    ("max-aspect-ratio=2 min-aspect-ratio=3", "portrait::min-aspect-ratio 3.0 is above max-aspect-ratio 2.0"),
+  ]
+
+  @Test("A minimum above its maximum is an error at the start", arguments: conflicts)
+  func conflict(_ settings: String, _ text: String) throws {
+    let pipeline = try Pipeline("videotestsrc ! sdlrangefilter name=filter ! fakesink")
+    let child = try Child("portrait", of: pipeline["filter"])
+    set(settings, of: child)
+    for setting in settings.split(separator: " ") {
+      let parts = setting.split(separator: "=").map(String.init)
+      #expect(child[parts[0]] == parts[1])
+    }
+    #expect(pipeline.setState(GST_STATE_PAUSED) == GST_STATE_CHANGE_FAILURE)
+    let error = try pipeline.waitForError()
+    #expect(error.isResource(GST_RESOURCE_ERROR_SETTINGS) && error.text.contains(text), "\(error)")
+    pipeline.stop()
+    for name in ["width", "height", "aspect-ratio"] { child.set("max-\(name)", "0") }
+    try pipeline.reach(GST_STATE_PAUSED)
+  }
+
+  /// On the way to another range; until then the former one stays.
+  @Test func conflictWhilePlaying() throws {
     let pipeline = try Pipeline(
-      "videotestsrc num-buffers=2 ! sdlrangefilter landscape::max-width=400 landscape::min-width=500 ! fakesink")
-    try pipeline.play()
+      "videotestsrc ! sdlrangefilter name=filter landscape::max-width=400 portrait::enabled=false ! fakesink name=sink sync=true"
+    )
+    try pipeline.reach(GST_STATE_PLAYING)
+    let child = try Child("landscape", of: pipeline["filter"])
+    child.set("min-width", "500")
     let warning = try pipeline.waitForWarning()
-    #expect(warning.text.contains("500") && warning.text.contains("400"), "\(warning)")
-    try pipeline.waitForEnd()
+    #expect(warning.text.contains("landscape::min-width 500 is above max-width 400"), "\(warning)")
+    #expect(child["min-width"] == "500")
+    child.set("max-width", "600")
+    let pad = try pipeline.sink.pad("sink")
+    #expect(
+      eventually {
+        guard let caps = Caps.current(of: pad), let picture = CapsSizes.fixedPicture(caps.pointer) else { return false }
+        return (500...600).contains(picture.size.width)
+      })
+    #expect(pipeline.drain().allSatisfy { $0.error == nil })
   }
 }
 
@@ -176,8 +220,7 @@ import Testing
     let list = try #require(gst_buffer_list_new_sized(1))
     gst_buffer_list_insert(list, -1, bench.source.buffer(of: [1]))
     gst_app_src_push_buffer_list(try bench.pipeline["src"].pointer.cast(), list)
-    let warning = try bench.pipeline.waitForWarning()
-    #expect(warning.text.contains("width 320 is below landscape::min-width 400"), "\(warning)")
-    _ = try bench.pipeline.waitForError()
+    let error = try bench.pipeline.waitForError()
+    #expect(error.text.contains("width 320 is below landscape::min-width 400"), "\(error)")
   }
 }

@@ -168,6 +168,22 @@ import Testing
     #expect(bench.headUnit.record.stopReasons.isEmpty)
   }
 
+  /// A new scale is that of the size that is streamed; the refused size is not requested again.
+  @Test func newScaleOfTheSizeThatIsStreamed() throws {
+    let bench = try Bench(Self.configuration([Self.width, .regular]))
+    #expect(try bench.waitForStart()["width"] == "160")
+    let recorder = NavigationRecorder(at: try bench.pipeline.sink.pad("sink"), consumesEvents: true) {}
+    try bench.expectVideo(160, 120)
+    var update = VideoStreamingCapability()
+    update.scale = 2
+    bench.headUnit.server.perform(.update(update))
+    #expect(try bench.waitForStart()["width"] == "120")
+    try bench.expectVideo(120, 90)
+    #expect(bench.tap.requests == ["RTP 320×240", "RTP 160×120", "RTP 120×90"])
+    bench.headUnit.server.perform(try #require(try HeadUnitCommand.parse("touch begin 0 120 90")))
+    _ = try recorder.wait(for: "touch") { $0.contains("touch-down 0 (60.0, 45.0)") }
+  }
+
   /// Formats are those of the display that is streamed.
   @Test func formatsOfTheDisplay() throws {
     let configuration = Self.configuration(formats: [VideoStreamingFormat(videoProtocol: "WEBM", codec: "VP9")]).with {

@@ -7,6 +7,9 @@ struct CapsRestriction {
   /// Whether the caps are upstream's. Their structures are not split, so that downstream's order of preference counts;
   /// downstream's structures are split, the head unit's sizes first.
   let isUpstream: Bool
+  /// What comes to the scaler before the filter, if that is known: sizes near to it come first, unless a head unit
+  /// has preferences of its own.
+  var input: VideoPicture?
 
   /// Lists of widths and of heights with more combinations than this are treated as ranges.
   private static let maximumCombinations = 256
@@ -17,45 +20,68 @@ struct CapsRestriction {
     for index in 0..<caps.count {
       guard let structure = caps.structure(at: index) else { continue }
       let features = caps.features(at: index)
-      switch sizes(in: structure) {
-      case .all:
-        if let copy = structure.copy() { result.merge(copy, features: features) }
-      case .boxes(let boxes):
-        for box in boxes {
-          guard let narrowed = narrowed(structure, to: box) else { continue }
-          // Leaves out structures that are covered already.
-          result.merge(narrowed, features: features)
-        }
+      for choice in choices(in: structure) {
+        guard let narrowed = narrowed(structure, to: choice) else { continue }
+        // Leaves out structures that are covered already.
+        result.merge(narrowed, features: features)
       }
     }
     return result
   }
 
-  /// The restricted sizes of a structure.
-  private enum Sizes {
+  /// A part of a structure's pictures.
+  private enum Choice {
     case all
-    case boxes([VideoSizeBox])
+    case box(VideoSizeBox)
+    /// The same, of this pixel aspect ratio only.
+    case pixels(VideoSizeBox, Fraction)
   }
 
-  private func sizes(in structure: StructureView) -> Sizes {
+  private func choices(in structure: StructureView) -> [Choice] {
     let (width, height) = (CapsSizes.Field(structure, "width"), CapsSizes.Field(structure, "height"))
     if case .absent = width, case .absent = height, isUpstream, structure.hasName("video/x-h264") {
       // The size of this H.264 is only in its parameter sets.
-      return .all
+      return [.all]
     }
+    let pixelAspectRatio = CapsSizes.pixelAspectRatio(structure)
     if case .values(let widths) = width, case .values(let heights) = height,
       widths.count * heights.count <= Self.maximumCombinations
     {
       let sizes = widths.flatMap { width in heights.map { VideoSize(width, $0) } }
-      let accepted = sizes.filter(filter.supports)
-      return accepted.count < sizes.count ? .boxes(accepted.map(Self.box)) : .all
+      let accepted = sizes.filter {
+        filter.supports(VideoPicture($0, pixelAspectRatio: pixelAspectRatio ?? CapsSizes.squarePixels))
+      }
+      return accepted.count < sizes.count ? accepted.map { .box(Self.box($0)) } : [.all]
     }
     let bounds = VideoSizeBox(width: width.bounds, height: height.bounds)
     let displays = filter.acceptedDisplays.compactMap(\.streamSize).filter {
       bounds.width.contains($0.width) && bounds.height.contains($0.height)
     }
-    let boxes = displays.map(Self.box) + filter.ranges.boxes(within: bounds)
-    return .boxes(isUpstream ? [Self.hull(boxes)].compactMap(\.self) : boxes)
+    guard !isUpstream else {
+      let boxes = boxes(within: bounds, pixelAspectRatio)
+      return [Self.hull(displays.map(Self.box) + boxes)].compactMap(\.self).map { .box($0) }
+    }
+    return preferences(within: bounds, pixelAspectRatio) + displays.map { .box(Self.box($0)) }
+      + squares(within: bounds, pixelAspectRatio) + boxes(within: bounds, pixelAspectRatio).map { .box($0) }
+  }
+
+  private func boxes(within bounds: VideoSizeBox, _ pixelAspectRatio: Fraction?) -> [VideoSizeBox] {
+    guard let pixelAspectRatio else { return filter.ranges.boxesOfAnyPixels(within: bounds) }
+    return filter.ranges.boxes(within: bounds, pixelAspectRatio: pixelAspectRatio)
+  }
+
+  /// Where pixels may have any shape, square ones come first: otherwise a scaler may shape them so that the display
+  /// ratio is not accepted.
+  private func squares(within bounds: VideoSizeBox, _ pixelAspectRatio: Fraction?) -> [Choice] {
+    guard pixelAspectRatio == nil else { return [] }
+    return filter.ranges.boxes(within: bounds).map { .pixels($0, CapsSizes.squarePixels) }
+  }
+
+  private func preferences(within bounds: VideoSizeBox, _ pixelAspectRatio: Fraction?) -> [Choice] {
+    guard filter.displays.isEmpty, let input else { return [] }
+    return filter.ranges.pictures(near: input, within: bounds, pixelAspectRatio: pixelAspectRatio).map {
+      .pixels(Self.box($0.size), $0.pixelAspectRatio)
+    }
   }
 
   private static func box(_ size: VideoSize) -> VideoSizeBox {
@@ -73,45 +99,25 @@ struct CapsRestriction {
     }
   }
 
-  /// A copy of the structure with the sizes that are in `box` too; nil if there are none.
-  private func narrowed(_ structure: StructureView, to box: VideoSizeBox) -> Structure? {
+  /// A copy of the structure with the pictures of the choice; nil if there are none.
+  private func narrowed(_ structure: StructureView, to choice: Choice) -> Structure? {
     func range(_ range: ClosedRange<Int>) -> ClosedRange<Int32> {
       Int32(clamping: range.lowerBound)...Int32(clamping: range.upperBound)
     }
-    guard let copy = structure.copy(), copy.restrict("width", to: range(box.width)),
-      copy.restrict("height", to: range(box.height))
-    else { return nil }
+    guard let copy = structure.copy() else { return nil }
+    switch choice {
+    case .all: return copy
+    case .box(let box):
+      guard copy.restrict("width", to: range(box.width)), copy.restrict("height", to: range(box.height)) else {
+        return nil
+      }
+    case .pixels(let box, let ratio):
+      guard copy.restrict("width", to: range(box.width)), copy.restrict("height", to: range(box.height)),
+        copy.restrict(
+          CapsSizes.pixelAspectRatioField, to: (Int32(clamping: ratio.numerator), Int32(clamping: ratio.denominator)))
+      else { return nil }
+    }
     return copy
-  }
-}
-
-extension CapsRestriction {
-  /// The most reasons; a warning shows ``RangeFilter/maximumReasons`` of them.
-  private static let maximumReasons = 1000
-
-  /// Why the restricted `caps` are empty, as texts for a warning; empty if they are not.
-  func rejectionReasons(for caps: borrowing Caps) -> [String] {
-    guard apply(to: caps).isEmpty else { return [] }
-    var reasons: [String] = []
-    for index in 0..<caps.count {
-      guard let structure = caps.structure(at: index), reasons.count < Self.maximumReasons else { continue }
-      // Raw video and H.264 often come in the same sizes.
-      for reason in self.reasons(for: structure) where !reasons.contains(reason) { reasons.append(reason) }
-    }
-    return reasons
-  }
-
-  private func reasons(for structure: StructureView) -> [String] {
-    let (width, height) = (CapsSizes.Field(structure, "width"), CapsSizes.Field(structure, "height"))
-    if case .values(let widths) = width, case .values(let heights) = height,
-      widths.count * heights.count <= Self.maximumCombinations
-    {
-      return widths.flatMap { width in heights.flatMap { filter.rejectionReasons(for: VideoSize(width, $0)) } }
-    }
-    let (widths, heights) = (width.bounds, height.bounds)
-    return [
-      "\(widths.lowerBound)–\(widths.upperBound)×\(heights.lowerBound)–\(heights.upperBound): no such size is in the ranges"
-    ]
   }
 }
 
@@ -160,10 +166,20 @@ enum CapsSizes {
     }
   }
 
-  /// The size of fixed caps; nil if they do not have one.
-  static func fixedSize(_ caps: UnsafePointer<GstCaps>) -> VideoSize? {
-    guard gst_caps_is_fixed(caps) != 0 else { return nil }
-    return StructureView(caps: caps, 0).flatMap(size)
+  static let pixelAspectRatioField = "pixel-aspect-ratio"
+  static let squarePixels = Fraction(clamping: 1)
+
+  /// The pixel aspect ratio of a structure; nil if it may be any, or one of several.
+  static func pixelAspectRatio(_ structure: StructureView) -> Fraction? {
+    structure.fraction(pixelAspectRatioField).flatMap { Fraction(Int($0.numerator), Int($0.denominator)) }
+  }
+
+  /// The picture of fixed caps; nil if they do not have a size. Without a ratio pixels are square.
+  static func fixedPicture(_ caps: UnsafePointer<GstCaps>) -> VideoPicture? {
+    guard gst_caps_is_fixed(caps) != 0, let structure = StructureView(caps: caps, 0), let size = size(structure) else {
+      return nil
+    }
+    return VideoPicture(size, pixelAspectRatio: pixelAspectRatio(structure) ?? squarePixels)
   }
 
   /// The one size of a structure; nil if it has none, or more.

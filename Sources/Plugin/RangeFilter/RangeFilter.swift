@@ -18,6 +18,8 @@ final class RangeFilter: GStreamerElement {
   /// end, gives up the parent's.
   private let children: [RangeChild]
   private let currentRun = Mutex<RangeFilterRun?>(nil)
+  /// Whether the probe for buffers without caps is on the sink pad.
+  private let isWatching = Atomic(false)
 
   static let log = LogCategory("sdlrangefilter", "SmartDeviceLink range filter")
 
@@ -32,21 +34,30 @@ final class RangeFilter: GStreamerElement {
 
   var gstElement: UnsafeMutablePointer<GstElement> { transform.cast() }
   var sourcePad: UnsafeMutablePointer<GstPad> { cgst_base_transform_src_pad(transform) }
+  var sinkPad: UnsafeMutablePointer<GstPad> { cgst_base_transform_sink_pad(transform) }
 
-  /// The app's ranges, from the children's properties.
-  var ranges: VideoRanges {
+  /// The app's ranges. While the filter runs, those that are valid: a minimum above its maximum may be set on the way to
+  /// another range.
+  var ranges: VideoRanges { run?.ranges ?? propertyRanges }
+
+  /// From the children's properties.
+  private var propertyRanges: VideoRanges {
     VideoRanges(landscape: children[0].settings.current, portrait: children[1].settings.current)
   }
 
   /// Nil in NULL and READY.
   var run: RangeFilterRun? { currentRun.withLock { $0 } }
 
-  /// READY to PAUSED.
-  func start() {
-    for child in children {
-      for refusal in child.settings.takeRefusals() { warn(refusal) }
-    }
-    currentRun.withLock { $0 = RangeFilterRun(ranges: ranges) }
+  /// READY to PAUSED; false if values can't be used.
+  func start() -> Bool {
+    var errors = children.flatMap { $0.settings.refusals }
+    let conflicts = children.flatMap(\.conflicts)
+    if !conflicts.isEmpty { errors.append(Self.error(conflicts, "Change one of them.")) }
+    for error in errors { postError(error) }
+    guard errors.isEmpty else { return false }
+    currentRun.withLock { $0 = RangeFilterRun(ranges: propertyRanges) }
+    watchForBuffersWithoutCaps()
+    return true
   }
 
   /// PAUSED to READY.
@@ -54,10 +65,20 @@ final class RangeFilter: GStreamerElement {
     currentRun.withLock { $0 = nil }
   }
 
+  private static func error(_ conflicts: [String], _ advice: String) -> ElementError {
+    .resource(
+      GST_RESOURCE_ERROR_SETTINGS, "No picture can have such a size: \(conflicts.joined(separator: "; ")). \(advice)")
+  }
+
   /// A child's property was set: upstream is asked to negotiate with the new ranges, and the sink to choose again.
   /// Buffers of the former caps pass until the new ones come.
   func rangesChanged() {
-    guard let run, run.updateRanges({ self.ranges }) else { return }
+    guard let run else { return }
+    let conflicts = children.flatMap(\.conflicts)
+    guard conflicts.isEmpty else {
+      return warn(Self.error(conflicts, "The former range stays until one of them has changed."))
+    }
+    guard run.updateRanges({ propertyRanges }) else { return }
     gst_base_transform_reconfigure_sink(transform)
     notifyDownstream(run)
   }
@@ -111,7 +132,7 @@ extension RangeFilter {
     let filter = makeFilter()
     let isInFlight =
       direction == GST_PAD_SINK
-      && CapsSizes.fixedSize(caps.pointer).map { run?.formerlyAccepted($0) == true } == true
+      && CapsSizes.fixedPicture(caps.pointer).map { run?.formerlyAccepted($0) == true } == true
     let restricted = isInFlight ? caps.shared() : restricted(caps, filter, direction)
     log(GST_LEVEL_DEBUG, "\(Caps.text(caps.pointer)) becomes \(Caps.text(restricted.pointer))")
     switch limit {
@@ -122,27 +143,61 @@ extension RangeFilter {
 
   private func restricted(_ caps: borrowing Caps, _ filter: VideoRangeFilter, _ direction: GstPadDirection) -> Caps {
     guard !filter.ranges.isUnlimited, !filter.supportsNone else { return caps.shared() }
-    var restricted = CapsRestriction(filter: filter, isUpstream: direction == GST_PAD_SINK).apply(to: caps)
+    let isUpstream = direction == GST_PAD_SINK
+    let input = isUpstream || filter.headUnit != .absent ? nil : InputPicture.find(before: sinkPad)
+    var restricted = CapsRestriction(filter: filter, isUpstream: isUpstream, input: input).apply(to: caps)
     // Supported sizes are preferred, even if everything passes.
     if filter.acceptsEverything { restricted.merge(caps.shared()) }
     return restricted
   }
 
-  /// GstBaseTransform's `accept_caps`. The core calls this before a CAPS event, so a refusal is explained here; a pad
-  /// probe for the event would cost time for every buffer.
+  /// GstBaseTransform's `accept_caps`. The core asks this before each CAPS event, which must come, because that can be
+  /// refused with a reason (``handle(_:)``). Nobody else needs the answer in PAUSED, as converters choose from those to
+  /// CAPS queries. In READY players ask.
   func acceptCaps(_ direction: GstPadDirection, _ caps: borrowing Caps) -> Bool {
     guard caps.isSubset(of: Caps.template(of: sourcePad)) else { return false }
-    guard transformCaps(direction, caps, limit: nil).isEmpty else { return true }
-    if direction == GST_PAD_SINK, let size = CapsSizes.fixedSize(caps.pointer), let filter = run?.filter {
-      warnOfRejection(filter.rejectionReasons(for: size))
+    return run != nil && direction == GST_PAD_SINK || !transformCaps(direction, caps, limit: nil).isEmpty
+  }
+
+  /// GstBaseTransform's `sink_event`; takes the event's reference.
+  func handle(_ event: UnsafeMutablePointer<GstEvent>) -> Bool {
+    if event.pointee.type == GST_EVENT_CAPS {
+      var caps: UnsafeMutablePointer<GstCaps>?
+      gst_event_parse_caps(event, &caps)
+      if let caps, let error = rejection(of: caps) {
+        gst_event_unref(event)
+        postError(error)
+        return false
+      }
     }
-    return false
+    return handleByParent(event)
+  }
+
+  private func rejection(of caps: UnsafeMutablePointer<GstCaps>) -> ElementError? {
+    guard let picture = CapsSizes.fixedPicture(caps) else { return nil }
+    let filter = makeFilter()
+    guard run?.formerlyAccepted(picture) != true else { return nil }
+    return rejection(of: picture, filter, isRaw: StructureView(caps: caps, 0)?.hasName("video/x-h264") == false)
+  }
+
+  private func rejection(of picture: VideoPicture, _ filter: VideoRangeFilter, isRaw: Bool) -> ElementError? {
+    let reasons = filter.rejectionReasons(for: picture)
+    guard !reasons.isEmpty else { return nil }
+    let advice =
+      filter.ranges.isDisabled
+      ? "Enable one of them."
+      : isRaw
+        ? "Put videoconvertscale before sdlrangefilter, since a scaler after it comes too late, or change the range."
+        : "Encode the stream in a size that the range allows, or change the range."
+    return .stream(
+      GST_STREAM_ERROR_FORMAT,
+      "The app does not support these pictures. \(reasons.joined(separator: "; ")). \(advice)")
   }
 
   /// GstBaseTransform's `set_caps`.
   func setCaps(_ caps: UnsafePointer<GstCaps>) {
-    guard let size = CapsSizes.fixedSize(caps), run?.capsArrived(size) == true else { return }
-    log(GST_LEVEL_INFO, "\(size) was chosen before the ranges changed: asking upstream again")
+    guard let picture = CapsSizes.fixedPicture(caps), run?.capsArrived(picture) == true else { return }
+    log(GST_LEVEL_INFO, "\(picture) was chosen before the ranges changed: asking upstream again")
     gst_base_transform_reconfigure_sink(transform)
   }
 
@@ -155,37 +210,59 @@ extension RangeFilter {
     }
     guard answerByParent(direction, query) else { return false }
     if direction == GST_PAD_SINK { CapabilityQuery.restrict(query, to: ranges) }
-    if query.pointee.type == GST_QUERY_CAPS { explainEmptyAnswer(query, direction) }
+    if direction == GST_PAD_SINK, query.pointee.type == GST_QUERY_CAPS { replaceEmptyAnswer(query) }
     return true
   }
 
-  private func explainEmptyAnswer(_ query: UnsafeMutablePointer<GstQuery>, _ direction: GstPadDirection) {
-    guard let filter = run?.filter, !filter.ranges.isUnlimited else { return }
-    var result: UnsafeMutablePointer<GstCaps>?
-    var limit: UnsafeMutablePointer<GstCaps>?
+  /// Upstream has nothing that the app supports. It may send it nevertheless, because the CAPS event can be refused with
+  /// the reason, while an empty answer would end in upstream's own error, which does not know it.
+  private func replaceEmptyAnswer(_ query: UnsafeMutablePointer<GstQuery>) {
+    guard let run, let filter = run.filter, !filter.ranges.isUnlimited else { return }
+    var (result, limit): (UnsafeMutablePointer<GstCaps>?, UnsafeMutablePointer<GstCaps>?)
     gst_query_parse_caps_result(query, &result)
     gst_query_parse_caps(query, &limit)
     guard let result, gst_caps_is_empty(result) != 0 else { return }
-    let restriction = CapsRestriction(filter: filter, isUpstream: false)
-    // The restricted caps of the asking or of the answering element are empty.
-    var reasons = limit.map { restriction.rejectionReasons(for: Caps(retaining: $0)) } ?? []
-    if reasons.isEmpty, direction == GST_PAD_SINK, let downstream = Caps.peerQuery(sourcePad) {
-      reasons = restriction.rejectionReasons(for: downstream)
+    var wanted = Caps.template(of: sourcePad)
+    if let limit { wanted = Caps(retaining: limit).intersected(with: wanted) }
+    guard let possible = Caps.peerQuery(sourcePad, filter: wanted), !possible.isEmpty else { return }
+    // Upstream would keep its present caps without a new event.
+    if let present = Caps.current(of: sinkPad), let picture = CapsSizes.fixedPicture(present.pointer),
+      let error = rejection(
+        of: picture, filter, isRaw: present.structure(at: 0)?.hasName("video/x-h264") == false)
+    {
+      return postError(error)
     }
-    warnOfRejection(reasons)
+    let answer = wanted.intersected(with: possible).take()
+    gst_query_set_caps_result(query, answer)
+    gst_caps_unref(answer)
   }
 
-  /// The most reasons in a warning.
-  static let maximumReasons = 100
+  /// Buffers without caps could have any size. The probe costs nothing once there are caps, because it is removed then.
+  private func watchForBuffersWithoutCaps() {
+    guard !isWatching.exchange(true, ordering: .relaxed) else { return }
+    let types = GST_PAD_PROBE_TYPE_BUFFER.rawValue | GST_PAD_PROBE_TYPE_BUFFER_LIST.rawValue
+    gst_pad_add_probe(
+      sinkPad, GstPadProbeType(rawValue: types),
+      { _, info, filter in
+        RangeFilterType.object(of: filter).check(&info.unsafelyUnwrapped.pointee)
+      }, transform, nil)
+  }
 
-  /// Warns, once for each filter, that nothing passes; `reasons` is empty if the ranges are not the cause.
-  func warnOfRejection(_ reasons: [String]) {
-    guard !reasons.isEmpty else { return }
-    let text =
-      "No size is left that the app supports. " + reasons.prefix(Self.maximumReasons).joined(separator: "; ") + "."
-    // While pads are being linked, this is no fault.
-    guard let run else { return log(GST_LEVEL_INFO, text) }
-    if run.isNew(text) { warn(.stream(GST_STREAM_ERROR_FORMAT, text)) }
+  private func check(_ info: inout GstPadProbeInfo) -> GstPadProbeReturn {
+    if Caps.current(of: sinkPad) != nil {
+      isWatching.store(false, ordering: .relaxed)
+      return GST_PAD_PROBE_REMOVE
+    }
+    guard !ranges.isUnlimited else { return GST_PAD_PROBE_OK }
+    postError(
+      .stream(
+        GST_STREAM_ERROR_FORMAT,
+        "The input has no caps, so its size is unknown. Put a parser such as h264parse before sdlrangefilter, or set "
+          + "the caps of the source."))
+    gst_mini_object_unref(info.data.assumingMemoryBound(to: GstMiniObject.self))
+    info.data = nil
+    info.ABI.abi.flow_ret = GST_FLOW_NOT_NEGOTIATED
+    return GST_PAD_PROBE_HANDLED
   }
 }
 
@@ -263,10 +340,7 @@ extension RangeFilter {
 
     // GStreamer passes no NULL to them.
     let transformClass = filterClass.assumingMemoryBound(to: GstBaseTransformClass.self)
-    transformClass.pointee.start = {
-      RangeFilterType.object(of: $0).start()
-      return 1
-    }
+    transformClass.pointee.start = { RangeFilterType.object(of: $0).start() ? 1 : 0 }
     transformClass.pointee.stop = {
       RangeFilterType.object(of: $0).stop()
       return 1
@@ -283,9 +357,15 @@ extension RangeFilter {
       RangeFilterType.object(of: filter).setCaps(input.unsafelyUnwrapped)
       return 1
     }
+    transformClass.pointee.sink_event = { RangeFilterType.object(of: $0).handle($1.unsafelyUnwrapped) ? 1 : 0 }
     transformClass.pointee.query = { filter, direction, query in
       RangeFilterType.object(of: filter).answer(direction, query.unsafelyUnwrapped) ? 1 : 0
     }
+  }
+
+  /// The parent's `sink_event`, which takes the event's reference.
+  func handleByParent(_ event: UnsafeMutablePointer<GstEvent>) -> Bool {
+    parentClass.pointee.sink_event(transform, event) != 0
   }
 
   /// The parent's `query`.
@@ -299,7 +379,7 @@ extension RangeFilter {
 final class RangeFilterRun: Sendable {
   private struct State {
     var history = VideoRangeFilterHistory()
-    /// The ranges that upstream and downstream have been notified of.
+    /// The valid ranges that were set last, which upstream and downstream have been notified of.
     var ranges: VideoRanges
     /// The event that notifies downstream has not been sent yet.
     var isNotificationPending = false
@@ -311,6 +391,8 @@ final class RangeFilterRun: Sendable {
     state = Mutex(State(ranges: ranges))
   }
 
+  var ranges: VideoRanges { state.withLock { $0.ranges } }
+
   /// The filter that answered the last query; nil before the first.
   var filter: VideoRangeFilter? { state.withLock { $0.history.current } }
 
@@ -319,22 +401,20 @@ final class RangeFilterRun: Sendable {
     state.withLock { $0.history.use(filter) }
   }
 
-  /// Whether an earlier answer allowed pictures of `size`.
-  func formerlyAccepted(_ size: VideoSize) -> Bool { state.withLock { $0.history.formerlyAccepted(size) } }
+  /// Whether an earlier answer allowed this picture.
+  func formerlyAccepted(_ picture: VideoPicture) -> Bool { state.withLock { $0.history.formerlyAccepted(picture) } }
 
-  /// Caps of `size` have arrived. Returns whether to ask upstream for others.
-  func capsArrived(_ size: VideoSize) -> Bool { state.withLock { $0.history.capsArrived(size) } }
-
-  /// Whether `warning` has not been given yet.
-  func isNew(_ warning: String) -> Bool { state.withLock { $0.history.isNew(warning) } }
+  /// Caps of this picture have arrived. Returns whether to ask upstream for others.
+  func capsArrived(_ picture: VideoPicture) -> Bool { state.withLock { $0.history.capsArrived(picture) } }
 
   /// Reads the ranges inside the lock, so that of two threads that change properties the later one is not overwritten.
-  /// Returns whether they differ from the last ones.
+  /// Returns whether they are valid and differ from the last ones.
   func updateRanges(_ read: () -> VideoRanges) -> Bool {
     state.withLock { state in
       let ranges = read()
-      defer { state.ranges = ranges }
-      return ranges != state.ranges
+      guard ranges.isValid, ranges != state.ranges else { return false }
+      state.ranges = ranges
+      return true
     }
   }
 

@@ -42,7 +42,15 @@ extension VideoRange {
   func failure(of display: VideoDisplay) -> VideoRangeFailure? {
     guard isEnabled else { return .disabled }
     guard let scaled = display.scaledSize else { return .noSize }
-    return sizeFailure(scaled) ?? diagonalFailure(display.diagonal) ?? aspectRatioFailure(display.size)
+    return sizeFailure(scaled) ?? diagonalFailure(display.diagonal)
+      ?? aspectRatioFailure(Double(display.size.width) / Double(display.size.height))
+  }
+
+  /// The same for a picture without a known display.
+  func failure(of picture: VideoPicture) -> VideoRangeFailure? {
+    guard isEnabled else { return .disabled }
+    guard let ratio = picture.displayRatio else { return .noSize }
+    return sizeFailure(picture.size) ?? aspectRatioFailure(ratio)
   }
 
   private func sizeFailure(_ size: VideoSize) -> VideoRangeFailure? {
@@ -58,8 +66,8 @@ extension VideoRange {
     return .minimumDiagonal(diagonal, bound: minimumDiagonal)
   }
 
-  private func aspectRatioFailure(_ size: VideoSize) -> VideoRangeFailure? {
-    let ratio = Double(max(size.width, size.height)) / Double(min(size.width, size.height))
+  private func aspectRatioFailure(_ displayRatio: Double) -> VideoRangeFailure? {
+    let ratio = max(displayRatio, 1 / displayRatio)
     if let minimumAspectRatio, ratio < minimumAspectRatio - Self.aspectRatioTolerance {
       return .minimumAspectRatio(ratio, bound: minimumAspectRatio)
     }
@@ -70,16 +78,34 @@ extension VideoRange {
   }
 }
 
+/// Bounds that are no valid range.
 extension VideoRange {
-  /// Why bounds are no valid range.
+  /// Why a bound is not valid.
   public struct Invalid: Error, Equatable, CustomStringConvertible {
     /// What is wrong, with the numbers.
     public var description: String
   }
 
-  /// Checks the bounds by themselves and with each other.
+  /// A minimum above its maximum.
+  public struct Conflict: Equatable, Sendable {
+    /// "min-width".
+    public var minimumName: String
+    public var minimum: String
+    /// "max-width".
+    public var maximumName: String
+    public var maximum: String
+
+    /// "min-width 800 is above max-width 400", or the same the other way round.
+    public func text(minimumFirst: Bool) -> String {
+      minimumFirst
+        ? "\(minimumName) \(minimum) is above \(maximumName) \(maximum)"
+        : "\(maximumName) \(maximum) is below \(minimumName) \(minimum)"
+    }
+  }
+
+  /// Checks each bound by itself.
   ///
-  /// - Throws: ``Invalid`` when a bound is outside of its valid values, or a minimum above its maximum.
+  /// - Throws: ``Invalid`` when a bound is outside of its valid values.
   public func validate() throws(Invalid) {
     for (name, value) in [
       ("min-width", minimumWidth), ("min-height", minimumHeight), ("max-width", maximumWidth),
@@ -92,9 +118,6 @@ extension VideoRange {
     // A ratio below 1 belongs to a rotated display.
     try Self.validate("min-aspect-ratio", minimumAspectRatio, 1, Self.largestAspectRatio)
     try Self.validate("max-aspect-ratio", maximumAspectRatio, 1, Self.largestAspectRatio)
-    try Self.validate("width", minimumWidth, notAbove: maximumWidth)
-    try Self.validate("height", minimumHeight, notAbove: maximumHeight)
-    try Self.validate("aspect-ratio", minimumAspectRatio, notAbove: maximumAspectRatio)
   }
 
   private static func validate(_ name: String, _ value: Double?, _ least: Double, _ most: Double) throws(Invalid) {
@@ -103,10 +126,17 @@ extension VideoRange {
     throw Invalid(description: "\(name) \(value) is not between \(least) and \(most) (0: no limit)")
   }
 
-  private static func validate<Bound: Comparable>(
-    _ name: String, _ minimum: Bound?, notAbove maximum: Bound?
-  ) throws(Invalid) {
-    guard let minimum, let maximum, minimum > maximum else { return }
-    throw Invalid(description: "min-\(name) \(minimum) is above max-\(name) \(maximum)")
+  /// The minimums above their maximums, which no picture fits.
+  public var conflicts: [Conflict] {
+    [
+      Self.conflict("width", minimumWidth, maximumWidth), Self.conflict("height", minimumHeight, maximumHeight),
+      Self.conflict("aspect-ratio", minimumAspectRatio, maximumAspectRatio),
+    ].compactMap(\.self)
+  }
+
+  private static func conflict<Bound: Comparable>(_ name: String, _ minimum: Bound?, _ maximum: Bound?) -> Conflict? {
+    guard let minimum, let maximum, minimum > maximum else { return nil }
+    return Conflict(
+      minimumName: "min-\(name)", minimum: "\(minimum)", maximumName: "max-\(name)", maximum: "\(maximum)")
   }
 }

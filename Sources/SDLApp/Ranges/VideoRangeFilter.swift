@@ -36,24 +36,24 @@ public struct VideoRangeFilter: Equatable, Sendable {
   /// Whether every size may pass.
   public var acceptsEverything: Bool { ranges.isUnlimited || headUnit == .unknown || supportsNone }
 
-  /// Whether pictures of `size` may pass.
-  public func accepts(_ size: VideoSize) -> Bool { acceptsEverything || supports(size) }
+  /// Whether a picture may pass.
+  public func accepts(_ picture: VideoPicture) -> Bool { acceptsEverything || supports(picture) }
 
-  /// Whether the app supports pictures of `size`: because they are those of an accepted display or, if no display has
-  /// that size, because the ranges accept it by itself.
-  public func supports(_ size: VideoSize) -> Bool {
-    if acceptedDisplays.contains(where: { $0.streamSize == size }) { return true }
-    return !displays.contains { $0.streamSize == size } && ranges.evaluate(size).isAccepted
+  /// Whether the app supports a picture: because it has the size of an accepted display or, if no display has that
+  /// size, because the ranges accept it by itself.
+  public func supports(_ picture: VideoPicture) -> Bool {
+    if acceptedDisplays.contains(where: { $0.streamSize == picture.size }) { return true }
+    return !displays.contains { $0.streamSize == picture.size } && ranges.evaluate(picture).isAccepted
   }
 
-  /// Why pictures of `size` may not pass, as texts for a warning; empty if they may pass.
-  public func rejectionReasons(for size: VideoSize) -> [String] {
-    guard !accepts(size) else { return [] }
-    let candidates = displays.filter { $0.streamSize == size }
-    return (candidates.isEmpty ? [VideoDisplay(size: size)] : candidates).compactMap { display in
-      let result = ranges.evaluate(display)
-      return result.isAccepted ? nil : "\(display): \(result)"
-    }
+  /// Why a picture may not pass, as texts for an error; empty if it may pass.
+  public func rejectionReasons(for picture: VideoPicture) -> [String] {
+    guard !accepts(picture) else { return [] }
+    let candidates = displays.filter { $0.streamSize == picture.size }
+    let results =
+      candidates.isEmpty
+      ? [("\(picture)", ranges.evaluate(picture))] : candidates.map { ("\($0)", ranges.evaluate($0)) }
+    return results.compactMap { name, result in result.isAccepted ? nil : "\(name): \(result)" }
   }
 }
 
@@ -68,7 +68,6 @@ public struct VideoRangeFilterHistory: Equatable, Sendable {
   /// The filters before it since caps that ``current`` accepts last arrived; the oldest first.
   public private(set) var former: [VideoRangeFilter] = []
   private var hasAskedAgain = false
-  private var lastWarning: String?
 
   /// The most former filters that are kept. The oldest always is, since its caps may still flow.
   static let maximumFormerCount = 8
@@ -83,27 +82,20 @@ public struct VideoRangeFilterHistory: Equatable, Sendable {
     if former.count > Self.maximumFormerCount { former.remove(at: 1) }
     current = filter
     hasAskedAgain = false
-    lastWarning = nil
   }
 
-  /// Whether an earlier answer allowed pictures of `size`.
-  public func formerlyAccepted(_ size: VideoSize) -> Bool { former.contains { $0.accepts(size) } }
+  /// Whether an earlier answer allowed this picture.
+  public func formerlyAccepted(_ picture: VideoPicture) -> Bool { former.contains { $0.accepts(picture) } }
 
-  /// Caps of `size` have arrived.
+  /// Caps of this picture have arrived.
   ///
   /// - Returns: whether to ask upstream for others, because only a former filter accepts these.
-  public mutating func capsArrived(_ size: VideoSize) -> Bool {
-    guard current?.accepts(size) == false else {
+  public mutating func capsArrived(_ picture: VideoPicture) -> Bool {
+    guard current?.accepts(picture) == false else {
       former = []
       return false
     }
     defer { hasAskedAgain = true }
     return !hasAskedAgain
-  }
-
-  /// Whether `warning` has not been given for the current filter: not every query repeats it. It counts as given now.
-  public mutating func isNew(_ warning: String) -> Bool {
-    defer { lastWarning = warning }
-    return lastWarning != warning
   }
 }

@@ -14,6 +14,12 @@ public struct VideoRanges: Equatable, Sendable {
   /// Whether every display is accepted.
   public var isUnlimited: Bool { landscape.isUnlimited && portrait.isUnlimited }
 
+  /// Whether no minimum is above its maximum.
+  public var isValid: Bool { landscape.conflicts.isEmpty && portrait.conflicts.isEmpty }
+
+  /// Whether no display is accepted, because the app supports neither orientation.
+  public var isDisabled: Bool { !landscape.isEnabled && !portrait.isEnabled }
+
   /// The range for an orientation.
   public subscript(orientation: VideoOrientation) -> VideoRange {
     get {
@@ -32,26 +38,34 @@ public struct VideoRanges: Equatable, Sendable {
 
   /// Evaluates the range of a display's orientation, or both ranges if it is a square.
   public func evaluate(_ display: VideoDisplay) -> VideoRangeResult {
-    guard let scaled = display.scaledSize, let orientations = Self.orientations(of: scaled) else {
+    guard let scaled = display.scaledSize, let ratio = VideoPicture(scaled).displayRatio else {
       return .rejected([VideoRangeRejection(.landscape, .noSize)])
     }
+    return evaluate(ratio) { $0.failure(of: display) }
+  }
+
+  /// Evaluates a picture of whose display nothing is known.
+  public func evaluate(_ picture: VideoPicture) -> VideoRangeResult {
+    guard let ratio = picture.displayRatio else { return .rejected([VideoRangeRejection(.landscape, .noSize)]) }
+    return evaluate(ratio) { $0.failure(of: picture) }
+  }
+
+  private func evaluate(_ ratio: Double, _ failure: (VideoRange) -> VideoRangeFailure?) -> VideoRangeResult {
+    guard !isDisabled else {
+      return .rejected(VideoOrientation.allCases.map { VideoRangeRejection($0, .disabled) })
+    }
     var rejections: [VideoRangeRejection] = []
-    for orientation in orientations {
-      guard let failure = self[orientation].failure(of: display) else { return .accepted }
+    for orientation in Self.orientations(ofRatio: ratio) {
+      guard let failure = failure(self[orientation]) else { return .accepted }
       rejections.append(VideoRangeRejection(orientation, failure))
     }
     return .rejected(rejections)
   }
 
-  /// Evaluates a size of which neither scale nor diagonal is known.
-  public func evaluate(_ size: VideoSize) -> VideoRangeResult { evaluate(VideoDisplay(size: size)) }
-
-  /// The orientations of a size; both for a square, nil if a side is not positive.
+  /// The orientations of a width ÷ height; both for a square.
   ///
   /// A deviation of about 0.05 % still counts as a square (sdl_ios).
-  static func orientations(of size: VideoSize) -> [VideoOrientation]? {
-    guard size.width > 0, size.height > 0 else { return nil }
-    let ratio = Double(size.width) / Double(size.height)
+  static func orientations(ofRatio ratio: Double) -> [VideoOrientation] {
     let square = ratio * ratio
     return square < 0.999 ? [.portrait] : square > 1.001 ? [.landscape] : [.landscape, .portrait]
   }
@@ -103,10 +117,31 @@ public struct VideoRangeRejection: Equatable, Sendable, CustomStringConvertible 
     case .minimumHeight(let value, let bound): "height \(value) is below \(range)::min-height \(bound)"
     case .maximumWidth(let value, let bound): "width \(value) is above \(range)::max-width \(bound)"
     case .maximumHeight(let value, let bound): "height \(value) is above \(range)::max-height \(bound)"
-    case .minimumDiagonal(let value, let bound): "diagonal \(value) in is below \(range)::min-diagonal \(bound) in"
-    case .minimumAspectRatio(let value, let bound): "aspect ratio \(value) is below \(range)::min-aspect-ratio \(bound)"
-    case .maximumAspectRatio(let value, let bound): "aspect ratio \(value) is above \(range)::max-aspect-ratio \(bound)"
+    case .minimumDiagonal(let value, let bound):
+      "diagonal \(value.text(besides: bound)) in is below \(range)::min-diagonal \(bound.text(besides: value)) in"
+    case .minimumAspectRatio(let value, let bound):
+      "aspect ratio \(value.text(besides: bound)) is below \(range)::min-aspect-ratio \(bound.text(besides: value))"
+    case .maximumAspectRatio(let value, let bound):
+      "aspect ratio \(value.text(besides: bound)) is above \(range)::max-aspect-ratio \(bound.text(besides: value))"
     }
+  }
+}
+
+extension Double {
+  /// With three decimals at most, for users: "1.778", "7.0".
+  var shortText: String { rounded(decimals: 3).description }
+
+  /// The same, but with as many decimals as distinguish it from `other`.
+  fileprivate func text(besides other: Double) -> String {
+    for decimals in 3...9 where rounded(decimals: decimals) != other.rounded(decimals: decimals) {
+      return rounded(decimals: decimals).description
+    }
+    return description
+  }
+
+  private func rounded(decimals: Int) -> Double {
+    let factor = (0..<decimals).reduce(1.0) { product, _ in 10 * product }
+    return (self * factor).rounded() / factor
   }
 }
 
@@ -125,6 +160,8 @@ extension VideoRangeResult: CustomStringConvertible {
   public var description: String {
     switch self {
     case .accepted: "accepted"
+    case .rejected(let rejections) where rejections.count > 1 && rejections.allSatisfy { $0.failure == .disabled }:
+      "both ranges are disabled, as landscape::enabled and portrait::enabled are false"
     case .rejected(let rejections): rejections.map(\.description).joined(separator: " and ")
     }
   }

@@ -10,6 +10,8 @@ public struct VideoSizeBox: Equatable, Sendable {
     self.width = width
     self.height = height
   }
+
+  func contains(_ size: VideoSize) -> Bool { width.contains(size.width) && height.contains(size.height) }
 }
 
 extension VideoRanges {
@@ -17,13 +19,50 @@ extension VideoRanges {
   ///
   /// Orientation and ratio can't be expressed by a box, so the last boxes may hold other sizes as well. The first ones
   /// hold accepted sizes only, so that a source which fixates the first structure of its caps gets one.
-  public func boxes(within box: VideoSizeBox) -> [VideoSizeBox] {
-    let candidates = VideoOrientation.allCases.compactMap { SizeSearch($0, self[$0], within: box) }
+  ///
+  /// - Parameter pixelAspectRatio: of all pictures.
+  public func boxes(
+    within box: VideoSizeBox, pixelAspectRatio: Fraction = Fraction(clamping: 1)
+  ) -> [VideoSizeBox] {
+    let candidates = VideoOrientation.allCases.compactMap {
+      SizeSearch($0, self[$0], within: box, pixelAspectRatio)
+    }
     var boxes: [VideoSizeBox] = []
     for box in candidates.compactMap(\.exact) + candidates.map(\.hull) where !boxes.contains(box) {
       boxes.append(box)
     }
     return boxes
+  }
+
+  /// The same for pixels of any shape, which make every ratio of a size possible.
+  public func boxesOfAnyPixels(within box: VideoSizeBox) -> [VideoSizeBox] {
+    VideoOrientation.allCases.compactMap { self[$0].bounds(within: box) }
+      .reduce(into: []) { boxes, box in if !boxes.contains(box) { boxes.append(box) } }
+  }
+}
+
+extension VideoRange {
+  /// The widths and heights within `box` that are within the bounds; nil if there are none, or if the range is disabled.
+  func bounds(within box: VideoSizeBox) -> VideoSizeBox? {
+    guard isEnabled, let width = Self.bounded(box.width, minimumWidth, maximumWidth),
+      let height = Self.bounded(box.height, minimumHeight, maximumHeight)
+    else { return nil }
+    return VideoSizeBox(width: width, height: height)
+  }
+
+  private static func bounded(_ range: ClosedRange<Int>, _ minimum: Int?, _ maximum: Int?) -> ClosedRange<Int>? {
+    let lower = max(range.lowerBound, minimum ?? 1, 1)
+    let upper = min(range.upperBound, maximum ?? .max)
+    return lower <= upper ? lower...upper : nil
+  }
+
+  /// Width ÷ height of accepted displays. Squares count as either orientation.
+  func displayRatios(_ orientation: VideoOrientation) -> ClosedRange<Double> {
+    let nearlySquare = 0.999.squareRoot()
+    let minimum = minimumAspectRatio ?? 1
+    let least = minimum > 1.001 ? minimum - Self.aspectRatioTolerance : nearlySquare
+    let most = max((maximumAspectRatio ?? .infinity) + Self.aspectRatioTolerance, least)
+    return orientation == .landscape ? least...most : (1 / most)...(1 / least)
   }
 }
 
@@ -31,22 +70,24 @@ extension VideoRanges {
 private struct SizeSearch {
   let orientation: VideoOrientation
   let range: VideoRange
-  /// Width ÷ height.
+  let pixelAspectRatio: Fraction
+  /// Width ÷ height, in pixels.
   let ratios: ClosedRange<Double>
   /// The smallest box with all accepted sizes, or one not much larger.
   let hull: VideoSizeBox
 
-  init?(_ orientation: VideoOrientation, _ range: VideoRange, within box: VideoSizeBox) {
-    guard range.isEnabled,
-      let width = Self.bounded(box.width, range.minimumWidth, range.maximumWidth),
-      let height = Self.bounded(box.height, range.minimumHeight, range.maximumHeight)
-    else { return nil }
+  init?(
+    _ orientation: VideoOrientation, _ range: VideoRange, within box: VideoSizeBox, _ pixelAspectRatio: Fraction
+  ) {
+    guard let bounds = range.bounds(within: box) else { return nil }
     self.orientation = orientation
     self.range = range
-    ratios = Self.ratios(orientation, range)
+    self.pixelAspectRatio = pixelAspectRatio
+    let ratios = range.displayRatios(orientation)
+    self.ratios = ratios.lowerBound / pixelAspectRatio.value...ratios.upperBound / pixelAspectRatio.value
     guard
-      let narrowWidth = Self.intersection(width, Self.scaled(height, by: ratios)),
-      let narrowHeight = Self.intersection(height, Self.scaled(narrowWidth, by: Self.inverse(ratios)))
+      let narrowWidth = Self.intersection(bounds.width, Self.scaled(bounds.height, by: self.ratios)),
+      let narrowHeight = Self.intersection(bounds.height, Self.scaled(narrowWidth, by: Self.inverse(self.ratios)))
     else { return nil }
     hull = VideoSizeBox(width: narrowWidth, height: narrowHeight)
   }
@@ -81,8 +122,9 @@ private struct SizeSearch {
   }
 
   private func accepts(_ size: VideoSize) -> Bool {
-    VideoRanges.orientations(of: size)?.contains(orientation) == true
-      && range.failure(of: VideoDisplay(size: size)) == nil
+    let picture = VideoPicture(size, pixelAspectRatio: pixelAspectRatio)
+    guard let ratio = picture.displayRatio else { return false }
+    return VideoRanges.orientations(ofRatio: ratio).contains(orientation) && range.failure(of: picture) == nil
   }
 
   /// Accepted sizes lie between two ratios, so it is enough to look at the two corners with the extreme ratios.
@@ -100,23 +142,8 @@ private struct SizeSearch {
     return nearest > range.lowerBound ? nearest - 1 : nearest < range.upperBound ? nearest + 1 : nearest
   }
 
-  /// Width ÷ height of accepted sizes. Squares count as either orientation.
-  private static func ratios(_ orientation: VideoOrientation, _ range: VideoRange) -> ClosedRange<Double> {
-    let nearlySquare = 0.999.squareRoot()
-    let minimum = range.minimumAspectRatio ?? 1
-    let least = minimum > 1.001 ? minimum - VideoRange.aspectRatioTolerance : nearlySquare
-    let most = max((range.maximumAspectRatio ?? .infinity) + VideoRange.aspectRatioTolerance, least)
-    return orientation == .landscape ? least...most : inverse(least...most)
-  }
-
   private static func inverse(_ ratios: ClosedRange<Double>) -> ClosedRange<Double> {
     1 / ratios.upperBound...1 / ratios.lowerBound
-  }
-
-  private static func bounded(_ range: ClosedRange<Int>, _ minimum: Int?, _ maximum: Int?) -> ClosedRange<Int>? {
-    let lower = max(range.lowerBound, minimum ?? 1, 1)
-    let upper = min(range.upperBound, maximum ?? .max)
-    return lower <= upper ? lower...upper : nil
   }
 
   private static func intersection(_ one: ClosedRange<Int>, _ other: ClosedRange<Int>) -> ClosedRange<Int>? {

@@ -154,7 +154,7 @@ extension VideoSize {
   fileprivate var pixelCount: Double { Double(max(width, 0)) * Double(max(height, 0)) }
 }
 
-/// A number of pictures per second, such as 15/1 or 30000/1001; always above 0.
+/// A number of pictures per second, such as 15/1 or 30000/1001, or the ratio of a pixel's sides; always above 0.
 public struct Fraction: Equatable, Sendable {
   public let numerator: Int
   public let denominator: Int

@@ -95,8 +95,8 @@ public struct VideoDisplay: Equatable, Sendable {
 extension VideoDisplay: CustomStringConvertible {
   /// "800×380, scale 1.5, 5.0 in, 96.0 ppi".
   public var description: String {
-    "\(size)" + (scale == 1 ? "" : ", scale \(scale)") + (diagonal.map { ", \($0) in" } ?? "")
-      + (pixelsPerInch.map { ", \($0) ppi" } ?? "")
+    "\(size)" + (scale == 1 ? "" : ", scale \(scale.shortText)") + (diagonal.map { ", \($0.shortText) in" } ?? "")
+      + (pixelsPerInch.map { ", \($0.shortText) ppi" } ?? "")
   }
 }
 

@@ -311,9 +311,9 @@ extension VideoNegotiation {
       reportRejection()
       return follow()
     }
-    // On the other transport it would continue as it was.
-    guard reason != .moved, reason != .transportLost, hadRun, selection.forgetRefusals(allowed: settings.transports)
-    else { return false }
+    // On the other transport it would continue as it was, and in another size it does.
+    let continues = [.moved, .transportLost, .resized].contains(reason) || reason == .app && isResizing
+    guard !continues, hadRun, selection.forgetRefusals(allowed: settings.transports) else { return false }
     if selection.overridingSize == nil, settings.resizePolicy != .keep { upstream.choiceChanged(asks: true) }
     return upstream.shouldBeAsked(selection) && !supportsNone && !pipeline.isEnded
   }

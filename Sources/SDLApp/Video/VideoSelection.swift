@@ -313,9 +313,13 @@ extension VideoSelection {
       replaceSameSizes(new)
       return false
     }
+    // Another scale is no new list of sizes.
+    let hasNewList = Set(choice?.displays.map(\.size) ?? []) != Set(new.displays.map(\.size))
+    let former = ladder
     choice = new
     overridingDisplay = nil
     beginLadder(new, allowed: allowed)
+    if !hasNewList { ladder.keepRefusals(of: former) }
     return true
   }
 

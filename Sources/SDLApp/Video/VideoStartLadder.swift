@@ -31,7 +31,7 @@ public struct VideoStartLadder: Equatable, Sendable {
   private var refusedSizes: Set<VideoSize> = []
   private var step = Step.parameters
   /// Only a head unit that refuses its own sizes gets that far.
-  private let attemptLimit: Int
+  private var attemptLimit: Int
 
   /// A ladder without refusals. Without transports there is nothing to request.
   public init(sizes: [VideoSize], transports: [VideoTransport]) {
@@ -39,6 +39,22 @@ public struct VideoStartLadder: Equatable, Sendable {
     self.transports = transports
     attemptLimit = max(sizes.count, 1) + transports.count
     if transports.isEmpty { step = .exhausted }
+  }
+
+  /// The refusals of `former` count on, as far as a size and a transport are left to request.
+  mutating func keepRefusals(of former: VideoStartLadder) {
+    let sizes = sizes.filter { !former.refusedSizes.contains($0) }
+    if !sizes.isEmpty {
+      refusedSizes = former.refusedSizes.intersection(self.sizes)
+      self.sizes = sizes
+    }
+    let refusedTransports = former.attempts.map(\.request.transport).filter { !former.transports.contains($0) }
+    let transports = transports.filter { !refusedTransports.contains($0) }
+    if !transports.isEmpty { self.transports = transports }
+    attempts = former.attempts.filter {
+      refusedSizes.contains($0.request.size) || refusedTransports.contains($0.request.transport)
+    }
+    attemptLimit = attempts.count + max(self.sizes.count, 1) + self.transports.count
   }
 
   /// Whether requests name size and format, as opposed to the last one, which names nothing.

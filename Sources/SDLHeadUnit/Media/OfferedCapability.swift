@@ -11,6 +11,9 @@ struct OfferedCapability: Sendable {
   private let configuration: HeadUnitConfiguration
   /// The configured capability with the updates that were sent to the app.
   private var present: VideoStreamingCapability?
+  /// The entry that was streamed when it was updated without a size. Libraries differ in whether such an update is about
+  /// the size in use or about the capability's own, so both count.
+  private var updatedInUse: VideoStreamingCapability?
   /// The capabilities before the last updates, which the app's messages may have crossed.
   private var former: [VideoStreamingCapability] = []
   /// The window has been resized: no other size is offered any more.
@@ -64,13 +67,25 @@ struct OfferedCapability: Sendable {
   }
 
   /// Sends a change to the app once it has subscribed. Absent members are unchanged.
-  mutating func update(_ update: VideoStreamingCapability, _ context: inout SessionContext) {
+  /// - Parameter size: of the pictures that are streamed; nil without a stream.
+  mutating func update(
+    _ update: VideoStreamingCapability, inUse size: ImageResolution?, _ context: inout SessionContext
+  ) {
+    if update.preferredResolution != nil || update.additionalCapabilities != nil {
+      updatedInUse = nil
+    } else if let size {
+      updatedInUse = entryInUse(size)?.updated(by: update)
+    }
     context.demand(.capabilityAnnounced)
     guard isSubscribed else {
       deferredUpdate = deferredUpdate?.updated(by: update) ?? update
       return context.report(.capabilityUpdateDeferred)
     }
     send(update, &context)
+  }
+
+  private func entryInUse(_ size: ImageResolution) -> VideoStreamingCapability? {
+    [present, updatedInUse].lazy.compactMap { $0.flatMap { sizes.entries(of: $0, covering: size).first } }.first
   }
 
   private mutating func send(_ update: VideoStreamingCapability, _ context: inout SessionContext) {
@@ -87,7 +102,7 @@ struct OfferedCapability: Sendable {
     update.preferredResolution = size
     update.scale = scale
     isResized = true
-    self.update(update, &context)
+    self.update(update, inUse: nil, &context)
   }
 
   // MARK: From the app
@@ -129,7 +144,7 @@ struct OfferedCapability: Sendable {
   /// Sizes of the present capability, and of the configured one; before them that of the screen, for an app that has
   /// received neither. Once a resize was sent to the app, only that of the window.
   var sizes: VideoSizeRules {
-    let sent = [present, configuration.videoCapability]
+    let sent = [present, updatedInUse, configuration.videoCapability]
     let capabilities = isKnown ? sent : [configuration.screenCapability] + sent
     return VideoSizeRules(screen: configuration.screen, capabilities: window.map { [$0] } ?? capabilities)
   }

@@ -30,8 +30,12 @@ struct VideoService: Sendable {
   private var acknowledgedMessageCount: UInt32 = 0
   /// Size of the display that the last stream fills, for touches; nil before the first stream.
   private(set) var displaySize: ImageResolution?
+  /// Of the pictures of that stream.
+  private var pictureSize: ImageResolution?
 
   var statistics: VideoStreamStatistics { service.checker.statistics }
+  /// The size of the pictures; nil without a stream.
+  var sizeInUse: ImageResolution? { service.isOpen ? pictureSize : nil }
   private var transport: TransportRole { service.transport }
   var waitsForHandshake: Bool { start.map { $0.readyTime == nil } ?? false }
 
@@ -163,6 +167,7 @@ struct VideoService: Sendable {
     let sizes = capability.sizes
     let size = sizes.effective(answer, start.request)
     displaySize = sizes.display(of: size)
+    pictureSize = size
     service.checker.begin(format: VideoFormatRules.effective(answer), size: size, limits: capability.limits(for: size))
     context.encryption.begin(.video, isEncrypted: encrypted != nil)
     context.send(

@@ -195,18 +195,17 @@ public struct HeadUnitSession: Sendable, ~Copyable {
   }
 
   /// The video capability changes; absent members do not. Sent only to an app that has subscribed, and to others once
-  /// they subscribe; GetSystemCapability keeps returning the old value, as SDL Core's does.
+  /// they subscribe, also to one that is still to be registered; GetSystemCapability keeps returning the old value, as
+  /// SDL Core's does.
   public mutating func updateCapability(_ update: VideoStreamingCapability, now: Duration) -> [Action] {
-    input(now) { if $0.registration.app != nil { $0.registration.capability.update(update, &$0.context) } }
+    input(now) { $0.registration.capability.update(update, inUse: $0.media.video.sizeInUse, &$0.context) }
   }
 
   /// The window of the app gets another size, and from now on no other is accepted. The app gets size and scale as with
   /// ``updateCapability(_:now:)``.
   /// - Parameter scale: 1…10, or nil for the present one.
   public mutating func resize(to size: ImageResolution, scale: Double?, now: Duration) -> [Action] {
-    input(now) {
-      if $0.registration.app != nil { $0.registration.capability.resize(to: size, scale: scale, &$0.context) }
-    }
+    input(now) { $0.registration.capability.resize(to: size, scale: scale, &$0.context) }
   }
 
   /// Sets the capability and the screen for the next registration.

@@ -37,7 +37,7 @@ main (int argc, char **argv)
     int first, second;
 
     gst_child_proxy_set (GST_CHILD_PROXY (filter), "portrait::enabled", FALSE, "landscape::min-diagonal", 3.0,
-        "landscape::min-width", -1, NULL);
+        "landscape::min-width", 100, NULL);
     gst_element_set_state (pipeline, GST_STATE_PLAYING);
     first = wait_for_stream (bus);
     gst_child_proxy_set (GST_CHILD_PROXY (filter), "landscape::max-width", 480, NULL);

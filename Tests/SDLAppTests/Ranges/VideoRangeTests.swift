@@ -166,12 +166,6 @@ import Testing
   @Test(
     "invalid bounds",
     arguments: [
-      (range(VideoSize(350, 220), VideoSize(320, 200)), ["min-width 350", "max-width 320"]),
-      (range(VideoSize(300, 220), VideoSize(320, 200)), ["min-height 220", "max-height 200"]),
-      (
-        range { ($0.minimumAspectRatio, $0.maximumAspectRatio) = (2, 1.5) },
-        ["min-aspect-ratio 2.0", "max-aspect-ratio 1.5"]
-      ),
       (range { $0.minimumWidth = -5 }, ["min-width -5", "10000"]),
       (range { $0.maximumHeight = .max }, ["max-height \(Int.max)", "10000"]),
       (range { $0.minimumDiagonal = -1 }, ["min-diagonal -1.0"]),
@@ -185,9 +179,43 @@ import Testing
   }
 
   @Test func validBounds() throws {
-    try Self.any.validate()
-    try Self.disabled.validate()
-    try Self.range(VideoSize(800, 480), VideoSize(800, 480), ratio: 1.5...1.5).validate()
+    for range in [Self.any, Self.disabled, Self.range(VideoSize(800, 480), VideoSize(800, 480), ratio: 1.5...1.5)] {
+      try range.validate()
+      #expect(range.conflicts.isEmpty)
+    }
+  }
+
+  @Test func minimumsAboveTheirMaximums() {
+    var range = Self.range(VideoSize(350, 220), VideoSize(320, 200))
+    (range.minimumAspectRatio, range.maximumAspectRatio) = (2, 1.5)
+    #expect(
+      range.conflicts.map { $0.text(minimumFirst: true) } == [
+        "min-width 350 is above max-width 320", "min-height 220 is above max-height 200",
+        "min-aspect-ratio 2.0 is above max-aspect-ratio 1.5",
+      ])
+    #expect(range.conflicts.first?.text(minimumFirst: false) == "max-width 320 is below min-width 350")
+    #expect(!VideoRanges(portrait: range).isValid)
+  }
+
+  @Test(
+    "Three decimals, unless more distinguish a number from its bound",
+    arguments: [
+      (VideoSize(640, 480), 1.5, "aspect ratio 1.333 is below landscape::min-aspect-ratio 1.5"),
+      (VideoSize(800, 380), 2.1054, "aspect ratio 2.1053 is below landscape::min-aspect-ratio 2.1054"),
+      (VideoSize(640, 480), 5.0 / 3, "aspect ratio 1.333 is below landscape::min-aspect-ratio 1.667"),
+    ])
+  func decimals(_ size: VideoSize, _ bound: Double, _ text: String) {
+    let ranges = VideoRanges(landscape: Self.range { $0.minimumAspectRatio = bound })
+    #expect(ranges.evaluate(VideoPicture(size)).description == text)
+    let display = VideoDisplay(size: size, scale: 4.0 / 3, diagonal: 20.0 / 3, pixelsPerInch: 160.0 / 3)
+    #expect("\(display)" == "\(size), scale 1.333, 6.667 in, 53.333 ppi")
+  }
+
+  @Test func bothDisabled() {
+    let ranges = VideoRanges(landscape: Self.disabled, portrait: Self.disabled)
+    let text = "both ranges are disabled, as landscape::enabled and portrait::enabled are false"
+    #expect(ranges.evaluate(VideoPicture(VideoSize(800, 480))).description == text)
+    #expect(ranges.evaluate(Self.core[0]).description == text)
   }
 }
 
@@ -222,7 +250,7 @@ import Testing
     for width in stride(from: 1, through: 4096, by: 13) {
       for height in stride(from: 1, through: 4096, by: 13) {
         let size = VideoSize(width, height)
-        let isAccepted = ranges.evaluate(size).isAccepted
+        let isAccepted = ranges.evaluate(VideoPicture(size)).isAccepted
         if isAccepted { accepted += 1 }
         #expect(!isAccepted || boxes.contains { isIn($0, size) }, "\(size)")
         if let first = boxes.first, isIn(first, size) { #expect(isAccepted, "\(size) in \(first)") }
@@ -248,6 +276,96 @@ import Testing
   }
 }
 
+/// Pictures whose pixels may not be square, and what a scaler should make of them.
+@Suite struct VideoPictureTests {
+  private static func picture(_ width: Int, _ height: Int, _ pixels: Fraction? = nil) -> VideoPicture {
+    VideoPicture(VideoSize(width, height), pixelAspectRatio: pixels ?? Fraction(clamping: 1))
+  }
+  private static let wide = Fraction(64, 45)
+
+  /// Orientation and ratio are the display's, the bounds of the sides are the pixels'.
+  @Test func pixelsOfAnyShape() {
+    let range = VideoRangeTests.range(nil, VideoSize(720, 576), ratio: 1.7778...1.7778)
+    let ranges = VideoRanges(landscape: range, portrait: VideoRangeTests.disabled)
+    #expect(ranges.evaluate(Self.picture(720, 576, Self.wide)).isAccepted)
+    #expect(!ranges.evaluate(Self.picture(720, 576)).isAccepted)
+    #expect(ranges.evaluate(Self.picture(720, 405)).isAccepted)
+    let portraits = VideoRanges(landscape: VideoRangeTests.disabled)
+    #expect(!portraits.evaluate(Self.picture(560, 576, Self.wide)).isAccepted)
+    #expect(portraits.evaluate(Self.picture(640, 480, Fraction(1, 2))).isAccepted)
+  }
+
+  struct Row: Sendable, CustomTestStringConvertible {
+    var testDescription: String
+    var landscape = VideoRange()
+    var portrait = VideoRange()
+    var input: VideoPicture
+    var box = VideoSizeBox(width: 1...Int(Int32.max), height: 1...Int(Int32.max))
+    var pixels: Fraction?
+    var pictures: [String]
+  }
+
+  static let rows = [
+    Row(testDescription: "no bounds", input: picture(641, 480), pictures: ["641×480", "642×480"]),
+    Row(
+      testDescription: "smaller", landscape: VideoRangeTests.range(nil, VideoSize(800, 480)),
+      input: picture(1920, 1080), pictures: ["800×450"]),
+    Row(
+      testDescription: "larger", landscape: VideoRangeTests.range(VideoSize(800, 1), nil), input: picture(640, 480),
+      pictures: ["800×600"]),
+    Row(
+      testDescription: "the height decides", landscape: VideoRangeTests.range(nil, VideoSize(4000, 480)),
+      input: picture(1920, 1080), pictures: ["854×480"]),
+    Row(
+      testDescription: "odd bounds", landscape: VideoRangeTests.range(nil, VideoSize(801, 481)),
+      input: picture(1920, 1080), pictures: ["800×450"]),
+    Row(
+      testDescription: "exactly 16:9",
+      landscape: VideoRangeTests.range(nil, VideoSize(750, 800), ratio: 1.7778...1.7778),
+      input: picture(1920, 1080), pictures: ["736×414"]),
+    Row(
+      testDescription: "wider than allowed", landscape: VideoRangeTests.range(nil, nil, ratio: 1...1.5),
+      input: picture(1920, 1080), pictures: ["1920×1280"]),
+    Row(
+      testDescription: "narrower than allowed", landscape: VideoRangeTests.range(nil, nil, ratio: 2...3),
+      input: picture(1920, 1080), pictures: ["2160×1080"]),
+    Row(
+      testDescription: "portrait only", landscape: VideoRangeTests.disabled, input: picture(1920, 1080),
+      pictures: ["1920×1920"]),
+    Row(
+      testDescription: "a portrait", portrait: VideoRangeTests.range(nil, VideoSize(480, 800)),
+      input: picture(1080, 1920), pictures: ["450×800"]),
+    Row(
+      testDescription: "television", landscape: VideoRangeTests.range(nil, VideoSize(800, 800)),
+      input: picture(720, 576, wide), pictures: ["720×576 with pixels of 64:45", "800×450"]),
+    Row(
+      testDescription: "pixels of another shape", landscape: VideoRangeTests.range(nil, VideoSize(800, 800)),
+      input: picture(1280, 720), pixels: Fraction(2), pictures: ["640×720 with pixels of 2:1"]),
+    Row(
+      testDescription: "possible sizes", input: picture(1920, 1080),
+      box: VideoSizeBox(width: 1...640, height: 1...8192),
+      pictures: ["640×360"]),
+    Row(
+      testDescription: "no even size", input: picture(1920, 1080),
+      box: VideoSizeBox(width: 641...641, height: 1...8192),
+      pictures: []),
+    Row(
+      testDescription: "nothing", landscape: VideoRangeTests.disabled, portrait: VideoRangeTests.disabled,
+      input: picture(1920, 1080), pictures: []),
+    Row(testDescription: "no size", input: picture(0, 0), pictures: []),
+    Row(
+      testDescription: "extreme", landscape: VideoRangeTests.range(nil, VideoSize(10_000, 10_000)),
+      input: picture(Int(Int32.max), 1, Fraction(Int(Int32.max))), pictures: []),
+  ]
+
+  @Test(arguments: rows) func nearest(_ row: Row) {
+    let ranges = VideoRanges(landscape: row.landscape, portrait: row.portrait)
+    let pictures = ranges.pictures(near: row.input, within: row.box, pixelAspectRatio: row.pixels)
+    #expect(pictures.map(\.description) == row.pictures)
+    #expect(pictures.allSatisfy { ranges.evaluate($0).isAccepted })
+  }
+}
+
 /// Which answers caps that are in flight may have been chosen from.
 @Suite struct VideoRangeFilterHistoryTests {
   private func filter(_ minimumWidth: Int) -> VideoRangeFilter {
@@ -260,13 +378,13 @@ import Testing
     var history = VideoRangeFilterHistory()
     history.use(filter(100))
     history.use(filter(100))
-    #expect(history.former.isEmpty && !history.formerlyAccepted(VideoSize(320, 240)))
+    #expect(history.former.isEmpty && !history.formerlyAccepted(VideoPicture(VideoSize(320, 240))))
     history.use(filter(400))
-    #expect(history.former == [filter(100)] && history.formerlyAccepted(VideoSize(320, 240)))
+    #expect(history.former == [filter(100)] && history.formerlyAccepted(VideoPicture(VideoSize(320, 240))))
     // Old caps: upstream is asked again, but once only.
-    let asks = [320, 320, 640].map { history.capsArrived(VideoSize($0, 240)) }
+    let asks = [320, 320, 640].map { history.capsArrived(VideoPicture(VideoSize($0, 240))) }
     #expect(asks == [true, false, false])
-    #expect(history.former.isEmpty && !history.formerlyAccepted(VideoSize(320, 240)))
+    #expect(history.former.isEmpty && !history.formerlyAccepted(VideoPicture(VideoSize(320, 240))))
   }
 
   @Test func theOldestFilterStays() {
@@ -275,15 +393,5 @@ import Testing
     #expect(history.former.count <= 8)
     #expect(history.former.first == filter(1) && history.former.last == filter(999))
     #expect(history.current == filter(1000))
-  }
-
-  @Test func aWarningIsNewOnceForEachFilter() {
-    var history = VideoRangeFilterHistory()
-    history.use(filter(1))
-    let isNew = ["a", "a", "b"].map { history.isNew($0) }
-    #expect(isNew == [true, false, true])
-    history.use(filter(2))
-    let isNewAgain = history.isNew("b")
-    #expect(isNewAgain)
   }
 }

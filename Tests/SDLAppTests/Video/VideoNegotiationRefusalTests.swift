@@ -1,3 +1,4 @@
+import SDLMessages
 import Testing
 
 @testable import SDLApp
@@ -198,6 +199,36 @@ import Testing
     #expect(driver.request == nil)
     driver.announce([Self.wide, Self.tiny], over: [.rtp, .raw])
     #expect(driver.request == VideoStartRequest(size: Self.wide, transport: .rtp))
+  }
+
+  /// The running size's scale changes: what was refused stays refused, and is not requested again although the stream
+  /// restarts, until the next stream.
+  @Test(arguments: [[VideoTransport.raw], [.rtp, .raw]])
+  func anotherScaleForgetsNoRefusals(_ transports: [VideoTransport]) {
+    let formats = transports.map { VideoStreamingFormat(videoProtocol: $0.rawValue, codec: "H264") }
+    let driver = NegotiationDriver.playing([])
+    func announce(scale: Double) {
+      let displays = [
+        VideoDisplay(size: Self.wide), VideoDisplay(size: Self.tiny, scale: scale), VideoDisplay(size: Self.small),
+      ]
+      driver.announce(displays, formats)
+    }
+    announce(scale: 1)
+    driver.refusals = transports.count > 1 ? [Self.transport, Self.width] : [Self.width]
+    driver.input(Self.wide)
+    settle(driver)
+    #expect(driver.starts.last == "RAW 320×200")
+    driver.starts = []
+    announce(scale: 2)
+    driver.wait(.seconds(1))
+    settle(driver)
+    #expect(driver.starts == ["RAW 160×100"])
+    driver.show(.background)
+    driver.runSession()
+    driver.renegotiate()
+    driver.show(.full)
+    settle(driver)
+    #expect(driver.starts == ["RAW 160×100", "\(transports[0].rawValue) 800×380"])
   }
 
   /// A refusal that names nothing may be the moment: the same is requested later.

@@ -40,6 +40,54 @@ import Testing
     #expect(updates(of: app) == [])
   }
 
+  /// Of the size in use, as iOS libraries see it, or of the capability's own size.
+  @Test func scaleOfASizeFromTheList() {
+    let configuration = HeadUnitPreset.listedInCore.configuration
+    func start(_ width: Int32, _ height: Int32, of app: inout TestApp) -> Bool {
+      app.startVideo(VideoServiceParameters(width: width, height: height))
+      defer { app.forget() }
+      return app.controls == ["video startServiceACK"]
+    }
+    for (width, height, isAccepted) in [(160, 100, true), (400, 190, true), (106, 66, false), (240, 160, false)] {
+      var app = TestApp.active(configuration)
+      ask(&app, subscribe: true)
+      app.forget()
+      #expect(start(320, 200, of: &app))
+      app.run { $0.updateCapability(Self.update { $0.scale = 2 }, now: $1) }
+      app.send(.endService, .video)
+      app.forget()
+      #expect(start(Int32(width), Int32(height), of: &app) == isAccepted, "\(width)×\(height)")
+      if width == 160 {
+        // The next update is about the same display.
+        app.run { $0.updateCapability(Self.update { $0.scale = 4 }, now: $1) }
+        app.send(.endService, .video)
+        app.forget()
+        #expect(start(80, 50, of: &app))
+      }
+    }
+  }
+
+  /// As for a script that acts when the app connects.
+  @Test func waitForTheRegistration() {
+    let size = ImageResolution(640, 360)
+    for isResize in [false, true] {
+      var app = TestApp()
+      app.run { session, now in
+        isResize
+          ? session.resize(to: size, scale: 2, now: now)
+          : session.updateCapability(
+            Self.update { ($0.preferredResolution, $0.scale) = (size, 2) }, now: now)
+      }
+      #expect(app.events == [.capabilityUpdateDeferred])
+      app.startSession()
+      app.register()
+      #expect(updates(of: app) == [])
+      ask(&app, subscribe: true)
+      #expect(updates(of: app).map(\.videoStreaming?.preferredResolution) == [size])
+      #expect(updates(of: app).map(\.videoStreaming?.scale) == [2])
+    }
+  }
+
   /// A size is accepted only after the app has received it.
   @Test func countOnceTheyAreSent() {
     let small = VideoServiceParameters(width: 640, height: 360)
