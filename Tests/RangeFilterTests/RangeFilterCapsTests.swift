@@ -175,7 +175,7 @@ import Testing
     guard element != "identity" else { return try bench.waitForEnd() }
     let error = try bench.waitForError()
     #expect(error.isStream(GST_STREAM_ERROR_FORMAT) && error.text.contains("has no caps"), "\(error)")
-    #expect(bench.drain().contains { $0.error?.details.contains("not-negotiated") == true })
+    #expect(eventually { bench.drain().contains { $0.error?.details.contains("not-negotiated") == true } })
   }
 
   struct Scaling: Sendable, CustomTestStringConvertible {
