@@ -39,6 +39,8 @@ import Testing
     let harness = try SoundHarness(properties: "sync=false start-on-data=true idle-timeout=60000")
     let prompt = testSound(1600) + silence(1600) + testSound(1600, seed: 3)
     try harness.pipeline.play()
+    // Without a head unit it would be dropped.
+    try harness.pipeline.waitForElementMessage("sdl-hmi-status")
     harness.push(prompt)
     #expect(try harness.finish() == prompt)
     #expect(harness.headUnit.record.audioStarts.count == 1)

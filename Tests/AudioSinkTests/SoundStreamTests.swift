@@ -15,7 +15,9 @@ import Testing
     harness.push(sound, bufferSize: bufferSize)
     try harness.pipeline.play()
     #expect(try harness.finish() == sound)
-    #expect(harness.streamMessages == ["started first-start", "stopped app"])
+    // A busy machine may take so long for the service that the player pauses meanwhile.
+    let messages = harness.streamMessages
+    #expect(messages.first == "started first-start" && messages.last == "stopped app", "\(messages)")
     #expect(try harness.statistics.areSamplesConserved && harness.statistics["samples-sent"] == 4801)
     #expect(harness.headUnit.record.violations == [])
     #expect(eventually { harness.headUnit.record.audioStopReasons == [.endedByApp] })

@@ -63,7 +63,7 @@ import Testing
     push(large[..<5], harness)
     #expect(try harness.statistics["frames-queued"] == 0 && harness.statistics["frames-dropped-not-streaming"] == 5)
     try harness.show(.full)
-    try harness.pipeline.waitForElementMessage("sdl-stream-started")
+    try harness.wait(forStreamState: "suspended")
     push(units[5...], harness)
     #expect(try harness.statistics["frames-dropped-waiting-for-key-frame"] == 1)
     #expect(try harness.statistics.areFramesConserved)

@@ -31,8 +31,8 @@ import X264Encoder
     #expect(GStreamer.isReady)
     #expect(String(cString: g_type_name(VideoSink.type)) == "GstSdlVideoSink")
     for (type, name) in [
-      (AppType.objectType.type, "GstSdlVideoSinkAppType"),
-      (ConnectionState.objectType.type, "GstSdlVideoSinkConnectionState"),
+      (AppType.objectType.type, "GstSdlAppType"),
+      (ConnectionState.objectType.type, "GstSdlConnectionState"),
       (HMILevel.objectType.type, "GstSdlHMILevel"),
       (SpeedPreset.objectType.type, "GstSdlVideoSinkSpeedPreset"),
     ] {

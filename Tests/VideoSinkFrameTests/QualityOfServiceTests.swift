@@ -39,7 +39,7 @@ import Testing
     let harness = try SinkHarness(caps: EncodedUnit.caps())
     try harness.pipeline.play()
     harness.push(units[1].bytes, flags: units[1].flags)
-    try harness.pipeline.waitForElementMessage("sdl-stream-started")
+    try harness.wait(forStreamState: "suspended")
     for unit in units[2...] { harness.push(unit.bytes, flags: unit.flags) }
     #expect(eventually { (try? harness.statistics["frames-in"]) == 5 && messages(harness).count == 5 })
     #expect(messages(harness).allSatisfy { $0.processed == 0 } && messages(harness).map(\.dropped) == [1, 2, 3, 4, 5])

@@ -205,7 +205,18 @@ import Testing
     #expect(eventually { (try? harness.statistics["frames-dropped-suspended"]) == meanwhile })
     let asked = requests.withLock { $0 }
     try suspender.resume(harness)
-    try harness.wait(forStreamState: "streaming")
+    if framesComeMeanwhile {
+      // The stream is announced with the first frame that can be seen.
+      #expect(
+        eventually {
+          guard (try? harness.statistics["frames-in"]) == harness.index else { return false }
+          harness.push(units[6].bytes, flags: units[6].flags)
+          return (try? harness.statistics["frames-dropped-waiting-for-key-frame"]) ?? 0 > 0
+        })
+      #expect(try harness.streamState == "suspended")
+    } else {
+      try harness.wait(forStreamState: "streaming")
+    }
     for unit in units[6..<10] { harness.push(unit.bytes, flags: unit.flags) }
     // One by one, because a live stream does not wait when the queue is full.
     for (count, unit) in units[10...].enumerated() {
@@ -217,8 +228,8 @@ import Testing
     #expect(video[(before + 1)...] == units[11...].map(\.bytes)[...])
     #expect(requests.withLock { $0 } == asked + 1)
     let statistics = try harness.statistics
-    #expect(statistics["frames-dropped-waiting-for-key-frame"] == 4 && statistics.areFramesConserved)
-    #expect(harness.headUnit.record.violations == [])
+    #expect(statistics["frames-dropped-waiting-for-key-frame"] >= 4 && statistics.areFramesConserved)
+    #expect(try harness.streamState == "streaming" && harness.headUnit.record.violations == [])
   }
 
   /// The next decoder begins with the frames of a file since the last key frame, though they came while nobody watched.

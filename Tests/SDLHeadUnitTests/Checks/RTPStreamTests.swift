@@ -63,7 +63,7 @@ import Testing
     var app = TestApp.streamingRTP()
     var sender = RTPSender()
     app.video(sender.message(of: Self.keyFrame))
-    for _ in 0..<100 {
+    for _ in 0..<130 {
       app.wait(.milliseconds(33))
       app.video(sender.message(of: Stream.picture))
     }
