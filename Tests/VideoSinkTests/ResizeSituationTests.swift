@@ -55,7 +55,11 @@ import Testing
   enum Upstream: String, CaseIterable {
     case source = "videotestsrc is-live=true ! video/x-raw,framerate=60/1"
     case file = "videotestsrc num-buffers=2000 ! video/x-raw,framerate=60/1"
-    case scaler = "videotestsrc is-live=true ! video/x-raw,width=640,height=480,framerate=60/1 ! videoconvertscale"
+    // It would keep the picture's ratio by pixels that are not square, of which encoders do not ask for others.
+    case scaler = """
+      videotestsrc is-live=true ! video/x-raw,width=640,height=480,framerate=60/1 ! videoconvertscale \
+      ! video/x-raw,pixel-aspect-ratio=1/1
+      """
     case queue = "videotestsrc is-live=true ! video/x-raw,framerate=60/1 ! queue"
   }
 

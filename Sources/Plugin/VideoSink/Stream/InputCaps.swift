@@ -246,7 +246,8 @@ extension SequenceParameterSet {
   var pixelWarning: ElementError? {
     guard let ratio = sampleAspectRatio, !ratio.isSquare else { return nil }
     return InputCaps.pixelWarning(
-      ratio.width, ratio.height, remedy: "Decode it, and put videoconvertscale before sdlvideosink.")
+      ratio.width, ratio.height,
+      remedy: "Put video/x-raw,pixel-aspect-ratio=1/1 before the encoder, or videoconvertscale behind a decoder.")
   }
 }
 
