@@ -34,6 +34,15 @@ import Testing
     }
   }
 
+  /// Nothing waits then: a file of two hours may be sent in one.
+  @Test func distantTimesWithoutSync() throws {
+    let harness = try SinkHarness()
+    try harness.start()
+    for hour in [0, 2, 4] { harness.source.push(Picture(320, 240, hour).bytes, at: 30 * 3600 * hour) }
+    try harness.headUnit.waitForFrames(3)
+    #expect(harness.pipeline.drain().allSatisfy { $0.warning == nil })
+  }
+
   enum Stamps: String, CaseIterable {
     case wallClock = "its time stamp is not a time of the segment"
     case standing = "the same time stamp (0.0 s)"

@@ -48,6 +48,20 @@ import Testing
         && (error.text.contains("sink shows") || error.text.contains("second shows")), "\(error)")
   }
 
+  /// Each has a head unit of its own.
+  @Test func oneAppOnBuiltInHeadUnits() throws {
+    let pipeline = try Pipeline(
+      """
+      videotestsrc is-live=true ! video/x-raw,width=800,height=480 ! tee name=t \
+      t. ! queue ! sdlvideosink name=sink app-id=map uri=sdl+builtin:default \
+      t. ! queue ! sdlvideosink name=second app-id=map uri=sdl+builtin:default
+      """)
+    try pipeline.play()
+    let sinks = [try pipeline.sink, try pipeline["second"]]
+    #expect(eventually { sinks.allSatisfy { $0.statistics["frames-sent"] > 0 } }, "\(pipeline.drain())")
+    #expect(pipeline.drain().allSatisfy { $0.error == nil && $0.warning == nil })
+  }
+
   /// Both default apps get a number, and those of two head units have nothing to do with each other.
   @Test func defaultApps() throws {
     let headUnit = try TestHeadUnit()

@@ -89,9 +89,13 @@ final class SharedApps: Sendable {
     }
   }
 
-  /// The element that shows the app with the same id, which the user has chosen: defaults get a number.
+  /// The element that shows the app with the same id, which the user has chosen: defaults get a number. A built-in head
+  /// unit has one app only.
   private static func showing(_ settings: AppSettings, among apps: [AppClient]) -> String? {
-    guard settings.uri != nil, settings.id != AppSettings.defaultID else { return nil }
+    guard settings.id != AppSettings.defaultID, let uri = settings.uri, let headUnit = try? HeadUnitURI(uri) else {
+      return nil
+    }
+    if case .builtIn = headUnit { return nil }
     return apps.lazy.filter { $0.settings.id == settings.id }.compactMap { $0.elementName(of: .video) }.first
   }
 

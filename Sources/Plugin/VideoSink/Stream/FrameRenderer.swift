@@ -24,7 +24,7 @@ final class FrameRenderer: @unchecked Sendable {
   /// The base class is about to wait for the time of a frame.
   func frameWaits(until time: GstClockTime, _ stream: VideoStream) {
     let runningTime = UInt64(stream.sink.runningTime(of: time))
-    guard runningTime != .max,
+    guard runningTime != .max, gst_base_sink_get_sync(stream.sink.baseSink) != 0,
       let complaint = timeStamps.frameWaits(until: runningTime, now: stream.sink.presentTime)
     else { return }
     stream.sink.warn(complaint.warning)
