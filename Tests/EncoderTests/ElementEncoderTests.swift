@@ -17,13 +17,13 @@ import struct TestSupport.SeededGenerator
 
   private func harness(_ encoder: String, _ properties: String = "", isLive: Bool = false) throws -> SinkHarness {
     try SinkHarness(
-      isLive: isLive, properties: "sync=false keep-alive-interval=0 encoder=\(encoder) \(properties)")
+      isLive: isLive, isPlayer: false, properties: "sync=false keep-alive-interval=0 encoder=\(encoder) \(properties)")
   }
 
   /// Plays some pictures to the end; what the head unit's decoder shows of them.
   private func play(_ count: Int, _ harness: SinkHarness) throws -> [[UInt8]] {
-    try harness.pipeline.play()
-    harness.pushPictures(count)
+    try harness.start()
+    for index in 0..<count { harness.source.push(Picture(320, 240, index).bytes, at: index) }
     harness.source.end()
     try harness.pipeline.waitForEnd()
     let statistics = try harness.statistics

@@ -67,6 +67,7 @@ import Testing
     push(1..<4)
     #expect(eventually { (try? harness.statistics["frames-dropped-suspended"]) == 3 })
     try harness.show(.full)
+    try harness.wait(forStreamState: "streaming")
     push(4..<8)
     try harness.headUnit.waitForFrames(3)
     #expect(names.map { sink[$0] } == before)

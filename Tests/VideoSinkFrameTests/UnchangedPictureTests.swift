@@ -48,14 +48,14 @@ import Testing
   func stillPicture(_ layout: Picture.Layout, _ memory: Memory) throws {
     // Without further key frames, which are due by the clock, and after which the picture has to settle anew.
     let harness = try harness("key-int-max=100000", layout: layout)
-    try harness.pipeline.play()
+    try harness.start()
     let picture = Picture(320, 240, 1)
     try push(picture, 300, memory, layout: layout, padding: 24, to: harness)
     let statistics = try harness.statistics
     #expect(statistics["frames-sent"] + statistics["frames-unchanged"] == 300 && statistics.areFramesConserved)
     #expect((2...80).contains(statistics["frames-encoded"]), "\(statistics.fields)")
     let reference = try self.harness("skip-unchanged=false key-int-max=100000", layout: layout)
-    try reference.pipeline.play()
+    try reference.start()
     try push(picture, 150, memory, layout: layout, padding: 24, to: reference)
     #expect(try reference.statistics["frames-sent"] == 150 && reference.statistics["frames-unchanged"] == 0)
     let quality = picture.psnr(against: try #require(try decoded(harness).last))
