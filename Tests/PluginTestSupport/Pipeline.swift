@@ -72,12 +72,22 @@ final class Pipeline {
     try play()
   }
 
-  /// Waits until the state has been reached.
+  /// Plays from when frames may be sent: a file without `sync` is over before that otherwise.
+  func playFromStart() throws {
+    setState(GST_STATE_PAUSED)
+    try waitForElementMessage("sdl-stream-started")
+    try reach(GST_STATE_PLAYING)
+  }
+
+  /// Waits until the state has been reached. Who follows BUFFERING may pause before that, and play again.
   func reach(_ state: GstState) throws {
     setState(state)
     var reached = GST_STATE_NULL
-    let result = gst_element_get_state(element.pointer, &reached, nil, GstClockTime(testTimeout.nanoseconds))
-    guard result != GST_STATE_CHANGE_FAILURE, reached == state else {
+    let isReached = eventually {
+      gst_element_get_state(element.pointer, &reached, nil, GstClockTime(testTimeout.nanoseconds))
+        != GST_STATE_CHANGE_FAILURE && reached == state
+    }
+    guard isReached else {
       throw TestFailure("\(state) was not reached, but \(reached): \(drain())")
     }
   }

@@ -11,6 +11,7 @@ final class SinkHarness {
   let tap: WireTap?
   let pipeline: Pipeline
   let source: FrameSource
+  private let isLive: Bool
   /// Of the frame that is pushed next.
   private(set) var index = 0
   /// When ``deliver(_:ofEach:)`` pushed last, and the longest time from that to the arrival of the next picture.
@@ -27,6 +28,7 @@ final class SinkHarness {
     caps: String = Picture.caps(), frameRate: Int = 30, properties: String = "sync=false keep-alive-interval=0",
     isTapped: Bool = false
   ) throws {
+    self.isLive = isLive
     headUnit = try TestHeadUnit(configuration)
     tap = isTapped ? try WireTap(to: headUnit) : nil
     pipeline = try Pipeline(
@@ -61,11 +63,13 @@ final class SinkHarness {
     for _ in 0..<count { pushPicture() }
   }
 
-  /// Plays until frames may be sent. A frame without a picture, which is never sent, takes the caps to the sink.
+  /// Plays until frames may be sent; a file plays from then on, so that none of its frames is late. A frame without a
+  /// picture, which is never sent, takes the caps to the sink.
   func start() throws {
-    try pipeline.play()
+    if isLive { try pipeline.play() } else { pipeline.setState(GST_STATE_PAUSED) }
     push([], flags: GST_BUFFER_FLAG_GAP)
     try pipeline.waitForElementMessage("sdl-stream-started")
+    if !isLive { try pipeline.reach(GST_STATE_PLAYING) }
   }
 
   /// Pushes pictures one after the other, until the head unit has `count` more of them, in order.

@@ -1,3 +1,4 @@
+import Foundation
 import SDLHeadUnit
 import SDLHeadUnitLink
 import SDLLink
@@ -87,6 +88,12 @@ final class TestHeadUnit {
     }
   }
 
+  /// Milliseconds that every head unit takes to start video, unless a test says how long: what passes on a quick machine
+  /// only fails then.
+  private static let startDelay = ProcessInfo.processInfo.environment["SDL_TEST_START_DELAY"].flatMap { Int($0) }.map {
+    Duration.milliseconds($0)
+  }
+
   private let recorder = Recorder()
   /// What the other end says of itself, for the texts of failures.
   var otherEnd: () -> String = { "" }
@@ -95,6 +102,8 @@ final class TestHeadUnit {
 
   /// - Parameter tls: for encryption; nil without.
   init(_ configuration: HeadUnitConfiguration = .small(), tls: TLSContext? = nil) throws {
+    var configuration = configuration
+    if configuration.behaviour.videoStartDelay == nil { configuration.behaviour.videoStartDelay = Self.startDelay }
     server = try HeadUnitServer(
       configuration: configuration, address: "127.0.0.1", port: 0, tls: tls, observer: recorder)
     port = try #require(server.port)

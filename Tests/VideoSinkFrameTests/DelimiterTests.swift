@@ -44,7 +44,7 @@ import Testing
       videotestsrc num-buffers=\(way == "EOS" ? 5 : -1) ! video/x-raw,width=320,height=240,framerate=30/1 \
       ! sdlvideosink name=sink sync=\(way == "READY") uri=\(headUnit.uri) \(Self.properties)
       """)
-    try pipeline.play()
+    try pipeline.playFromStart()
     try headUnit.waitForFrames(3)
     if way == "EOS" { try pipeline.waitForEnd() } else { try pipeline.reach(GST_STATE_READY) }
     _ = try headUnit.wait(for: "the end") { $0.stopReasons.first }

@@ -139,7 +139,7 @@ import Testing
       ! sdlvideosink name=sink uri=\(headUnit.uri) sync=false bitrate=1000 \
       keep-alive-interval=0 option-string=scenecut=0
       """)
-    try pipeline.play()
+    try pipeline.playFromStart()
     try headUnit.waitForFrames(150)
     headUnit.server.perform(.maximumBitrate(500))
     try headUnit.wait(for: "end") { $0.video.count >= 600 ? true : nil }

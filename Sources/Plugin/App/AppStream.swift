@@ -262,9 +262,14 @@ extension AppStream {
     return GST_FLOW_OK
   }
 
-  /// The stream has ended: closes the service before the application gets EOS.
+  /// The stream has ended: closes the service before the application gets EOS. A service that the head unit has not
+  /// granted yet is not waited for.
   func endService() -> GstFlowReturn {
-    change { $0.streamEnded() }
+    let hadGrant = change { negotiation in
+      defer { negotiation.streamEnded() }
+      return negotiation.hasGrant
+    }
+    guard hadGrant else { return GST_FLOW_OK }
     let deadline = MonotonicClock.now + serviceEndTimeout
     while true {
       let isInterrupted = state.wait(until: deadline) { negotiation -> Bool? in

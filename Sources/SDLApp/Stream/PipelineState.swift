@@ -9,7 +9,7 @@ public struct PipelineState: Equatable, Sendable {
   }
 
   private enum Playback {
-    /// It has not been in PLAYING since it started.
+    /// It has not been in PLAYING since the stream started.
     case prerolling
     /// The same, and it has its first buffer.
     case prerolled
@@ -35,7 +35,7 @@ public struct PipelineState: Equatable, Sendable {
   var hasStopped: Bool { phase == .failed || phase == .stopping }
   /// It has something to send, or is about to.
   var wantsService: Bool { playback != .prerolling }
-  /// It has not been in PLAYING yet.
+  /// The stream has not been in PLAYING yet.
   var isPrerolling: Bool { playback == .prerolling || playback == .prerolled }
   var isPlaying: Bool { playback == .playing }
   var isPaused: Bool { playback == .paused }
@@ -51,7 +51,9 @@ public struct PipelineState: Equatable, Sendable {
     return true
   }
 
+  /// After the end of another stream, as with a seek, a paused pipeline has its first picture to show again.
   mutating func begin() {
+    if isEnded, playback == .paused { playback = .prerolled }
     isEnded = false
   }
 

@@ -32,6 +32,17 @@ import Testing
     #expect(driver.take() == ["request RAW 320×240", "started 320×240 restarted"])
   }
 
+  /// As in the first PAUSED, the picture is to be seen.
+  @Test func pausedSeekAfterTheEnd() {
+    let driver = NegotiationDriver.streaming([Self.size])
+    driver.change { $0.streamEnded() }
+    driver.runSession()
+    driver.change { $0.paused() }
+    driver.change { $0.streamBegan() }
+    driver.runSession()
+    #expect(driver.take().last == "started 320×240 restarted" && driver.frame() == "sent")
+  }
+
   /// Whatever came in between, the last status counts: for a stream that is attached late, and where several changes
   /// come as one.
   @Test func statusesInOne() {
