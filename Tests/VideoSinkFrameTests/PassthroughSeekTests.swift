@@ -166,6 +166,7 @@ import Testing
         try player.headUnit.waitForFrames(20)
         try player.pipeline.reach(GST_STATE_PAUSED)
       }
+      try player.receiveAll()
       g_usleep(1_100_000)
       let before = player.headUnit.record.video.count
       try player.pipeline.play()
