@@ -52,6 +52,11 @@ public struct EnumerationType<Value: ObjectEnumeration>: Sendable {
     type = g_enum_register_static(name.cString, table)
     gst_type_mark_as_plugin_api(type, GstPluginAPIFlags(rawValue: 0))
   }
+
+  /// A type of GStreamer's, of whose values ``ObjectEnumeration/row`` has those that are taken.
+  public init(existing type: GType) {
+    self.type = type
+  }
 }
 
 extension ObjectEnumeration {

@@ -77,3 +77,11 @@ extension ElementError {
     }
   }
 }
+extension ElementError {
+  init(_ problem: VideoProblem) {
+    self =
+      problem.concernsPermission
+      ? .resource(GST_RESOURCE_ERROR_NOT_AUTHORIZED, problem.description, details: problem.details)
+      : .stream(GST_STREAM_ERROR_FORMAT, problem.description, details: problem.details)
+  }
+}

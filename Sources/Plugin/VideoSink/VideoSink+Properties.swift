@@ -127,6 +127,10 @@ extension VideoSink {
       for the next one; not over RTP, which marks the end of pictures
       """,
       .mutablePlaying, changed: { $0.frameSettingsChanged() }),
+    .enumeration(
+      "video-direction", \.direction, "Video direction",
+      "How raw pictures are turned before they are encoded; auto: as their tag image-orientation says",
+      .mutablePlaying, changed: { $0.directionChanged() }),
     .unsigned(
       "keep-alive-interval", \.keepAliveInterval, 0...3_600_000, "Keep-alive interval",
       """

@@ -143,6 +143,14 @@ extension VideoSink {
     stream?.touches.applySettings()
   }
 
+  /// The property `video-direction` has changed.
+  func directionChanged() {
+    if let stream { stream.turnChanged() } else { frameSettingsChanged() }
+  }
+
+  /// How raw pictures are turned.
+  var turn: PictureTurn { state.withLock { $0.settings.turn } }
+
   /// A property has changed that the next frame depends on.
   func frameSettingsChanged() {
     state.withLock { $0.settings = settings.withLock { $0.frames } }
@@ -181,6 +189,9 @@ extension VideoSink {
     // Settings with names, from files such as GstSdlVideoSink.prs.
     var presets = GInterfaceInfo()
     g_type_add_interface_static(type, gst_preset_get_type(), &presets)
+    // Its property is one of the table's.
+    var direction = GInterfaceInfo()
+    g_type_add_interface_static(type, gst_video_direction_get_type(), &direction)
     URIHandler.add(to: type) { interface, _ in
       guard let interface = interface?.assumingMemoryBound(to: GstURIHandlerInterface.self) else { return }
       interface.pointee.get_type = { _ in GST_URI_SINK }

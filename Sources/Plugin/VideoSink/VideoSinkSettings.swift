@@ -32,10 +32,14 @@ struct VideoSinkSettings: AppElementSettings {
   var skipsUnchanged = true
   /// Whether a byte stream has the delimiter of the next picture at the end of each.
   var movesDelimiters = false
+  var direction = VideoDirection.auto
+  /// What the input's tag `image-orientation` says.
+  var taggedTurn = PictureTurn.none
 
   /// The settings that the next frame needs.
   var frames: FrameSettings {
-    FrameSettings(skipsUnchanged: skipsUnchanged, movesDelimiters: movesDelimiters, link: link)
+    FrameSettings(
+      skipsUnchanged: skipsUnchanged, movesDelimiters: movesDelimiters, link: link, turn: direction.turn ?? taggedTurn)
   }
 
   /// The settings that the negotiation needs.
@@ -74,6 +78,8 @@ struct FrameSettings: Sendable {
   var skipsUnchanged: Bool
   var movesDelimiters: Bool
   var link: LinkSettings
+  /// Of raw pictures.
+  var turn: PictureTurn
 }
 
 /// The property `video-formats`: which transports of H.264 may be used, in order of preference.

@@ -30,6 +30,8 @@ final class RawPath: FormatPath {
   private let keyFrameRequest: AtomicFlag
   /// The format of the pictures, from the caps.
   var info = GstVideoInfo()
+  /// How ``encodedPicture`` was turned.
+  private var encodedTurn = PictureTurn.none
   private let lastPicture = LastPicture()
   private var encodedPicture = EncodedPicture()
   private var thinning = FrameRateThinning()
@@ -180,7 +182,7 @@ final class RawPath: FormatPath {
   private func change(by picture: UnsafeMutablePointer<GstBuffer>) -> Change {
     // The first frame of a service is always queued, since others wait for it, such as the end of a resize.
     guard !path.needsKeyFrame, !path.isFirstOfService, !keyFrameRequest.peek, path.settings.skipsUnchanged,
-      encodedPicture.equals(picture, info)
+      encodedTurn == path.settings.turn, encodedPicture.equals(picture, info)
     else { return .picture }
     // Half of the decoder's time-out, so that at two or more pictures per second the next one is not too late, even if
     // the keep-alive timer is off or waits for longer.
@@ -238,6 +240,7 @@ final class RawPath: FormatPath {
     }
     guard encoding != .unreadable else { return .unreadable }
     if encoding == .done { path.needsKeyFrame = false }
+    encodedTurn = path.settings.turn
     encodedPicture.note(
       picture, isKeyFrame: encoding == .done && payload.isKeyFrame, isSettled: encoding == .done && encoder.isSettled)
     return encoding
@@ -247,7 +250,16 @@ final class RawPath: FormatPath {
     _ picture: UnsafeMutablePointer<GstBuffer>, _ permission: VideoNegotiation.Permission, into payload: FramePayload,
     as kind: PictureKind, mayWait: Bool
   ) throws(EncoderError) -> Encoding {
-    guard try encoder.put(picture, info, permission.targets, as: kind, for: payload.kind) else { return .unreadable }
+    let turn = path.settings.turn
+    let isTaken =
+      if turn == .none {
+        try encoder.put(picture, info, permission.targets, as: kind, for: payload.kind)
+      } else if let picture = turn.turned(picture, info) {
+        try encoder.put(picture.pointer, turn.turned(info), permission.targets, as: kind, for: payload.kind)
+      } else {
+        false
+      }
+    guard isTaken else { return .unreadable }
     sendLate(permission, mayWait: mayWait)
     if encoder.take(into: payload) != nil { return .done }
     path.connection.setTimer(at: path.time.now + FramePath.retryPause)

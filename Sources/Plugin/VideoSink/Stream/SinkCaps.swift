@@ -51,11 +51,11 @@ extension VideoSink {
     // Before the stream has chosen, or in READY, in which the app is registered already.
     guard let video = app?.status.session.video else { return nil }
     let displays = VideoDisplay.displays(of: video.capability, screen: video.fallbackSize).filter { !$0.isFallback }
-    return displays.isEmpty ? nil : SinkCaps.offer(displays, maximumRate: maximumRate)
+    return displays.isEmpty ? nil : SinkCaps.offer(displays, maximumRate: maximumRate, turn)
   }
 
   func answer(_ query: UnsafeMutablePointer<GstQuery>) -> Bool {
-    if CapabilityQuery.answer(query, stream?.state.withLock { $0.knownDisplays }) { return true }
+    if CapabilityQuery.answer(query, stream?.displaysOfInput) { return true }
     guard query.pointee.type == GST_QUERY_ACCEPT_CAPS else {
       return answerByParent(query)
     }
@@ -88,7 +88,7 @@ extension VideoStream {
     }
     if supportsNone { return tolerantCaps() }
     guard !accepted.isEmpty else { return nil }
-    var caps = SinkCaps.offer(accepted + rejected, maximumRate: maximumRate)
+    var caps = SinkCaps.offer(accepted + rejected, maximumRate: maximumRate, sink.turn)
     // If the head unit does not take upstream's present caps, they come last: upstream without another format keeps
     // them, and gets an error that names the cause, instead of a failed negotiation.
     if isInputRefused, let current = Caps.current(of: sink.pad) { caps.merge(current) }
@@ -116,8 +116,9 @@ enum SinkCaps {
   }
 
   /// First the preference of head unit and app, then H.264 in the same sizes, as a byte stream first, then raw video
-  /// with a higher rate, which the sink thins out, or without a pixel aspect ratio.
-  static func offer(_ displays: [VideoDisplay], maximumRate: Fraction?) -> Caps {
+  /// with a higher rate, which the sink thins out, or without a pixel aspect ratio. Raw video is in the size that the
+  /// display's becomes when it is turned; H.264 is not turned.
+  static func offer(_ displays: [VideoDisplay], maximumRate: Fraction?, _ turn: PictureTurn) -> Caps {
     var offers: [Offer] = []
     for display in displays {
       guard let size = display.streamSize else { continue }
@@ -126,13 +127,13 @@ enum SinkCaps {
       if !offers.contains(offer) { offers.append(offer) }
     }
     var caps = Caps()
-    for offer in offers { caps.append(raw(offer.size, upTo: offer.rate.terms, hasSquarePixels: true)) }
+    for offer in offers { caps.append(raw(turn.size(offer.size), upTo: offer.rate.terms, hasSquarePixels: true)) }
     for format in h264Formats {
       for offer in offers { caps.append(h264(format, offer.size)) }
     }
     for offer in offers {
       for hasSquarePixels in [true, false] {
-        caps.append(raw(offer.size, upTo: (.max, 1), hasSquarePixels: hasSquarePixels))
+        caps.append(raw(turn.size(offer.size), upTo: (.max, 1), hasSquarePixels: hasSquarePixels))
       }
     }
     return caps

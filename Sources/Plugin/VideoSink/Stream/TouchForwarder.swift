@@ -36,6 +36,11 @@ final class TouchForwarder: Sendable {
     queue.withLock { $0.settings = sink.settings.withLock { $0.touch } }
   }
 
+  /// How pictures of the input are turned, and the size that they have then; nil while it is unknown.
+  func setTurn(_ turn: PictureTurn, of size: VideoSize?) {
+    queue.withLock { ($0.turn, $0.pictureSize) = (turn, size) }
+  }
+
   /// Fingers on the head unit's screen. On the connection thread.
   func receive(_ actions: [TouchAction]) {
     let now = time.now
@@ -177,6 +182,9 @@ struct TouchDeliveryQueue: Sendable {
   var settings = TouchSettings() {
     didSet { apply() }
   }
+  var turn = PictureTurn.none
+  /// Of the pictures that the head unit shows.
+  var pictureSize: VideoSize?
   var input = TouchInput()
   private var mouse = MouseEmulation()
   private var clock = TouchClock()
@@ -245,7 +253,7 @@ struct TouchDeliveryQueue: Sendable {
     outgoing.close()
   }
 
-  /// Converts time stamps from the head unit's clock to ours.
+  /// Converts time stamps from the head unit's clock to ours, and positions to those in pictures of the input.
   mutating func localize(_ actions: [TouchAction], arrival: Duration) -> [TouchAction] {
     actions.map { action in
       switch action {
@@ -260,6 +268,7 @@ struct TouchDeliveryQueue: Sendable {
   private mutating func localize(_ touch: Touch, _ arrival: Duration) -> Touch {
     var touch = touch
     touch.time = touch.time.map { clock.local($0, arrival: arrival) } ?? arrival
+    if let pictureSize { touch.position = turn.origin(of: touch.position, in: pictureSize) }
     return touch
   }
 }

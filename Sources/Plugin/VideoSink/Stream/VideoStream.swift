@@ -156,7 +156,11 @@ extension VideoStream {
 
   /// The property `haptic-rectangles` has changed, or the stream begins.
   func applyHapticRectangles() {
-    haptics.setOwn { sink.settings.withLock { $0.hapticRectangles } }
+    let (turn, size) = (turn, state.withLock { $0.inputSize })
+    haptics.setOwn {
+      let rectangles = sink.settings.withLock { $0.hapticRectangles }
+      return size.map { size in rectangles?.map { turn.turned($0, in: size) } } ?? rectangles
+    }
   }
 }
 
@@ -173,11 +177,15 @@ extension VideoStream {
       path.setInput(input)
       let encodedSize = isRaw ? nil : path.h264.passthrough.size
       // The parameter sets count, whatever the caps say; those of a byte stream come with the first frame.
-      let size = if case .h264(.some) = input.format { encodedSize ?? input.size } else { input.size ?? encodedSize }
+      let size =
+        if case .h264(.some) = input.format { encodedSize ?? input.size } else {
+          isRaw ? input.size.map(path.settings.turn.size) : input.size ?? encodedSize
+        }
       // The service will be for the new size.
       if size != state.withLock({ $0.inputSize }) { path.h264.dropWaiting(.notStreaming) }
       setInputSize(size, isRaw: isRaw)
     }
+    turnRegions()
     sink.log(GST_LEVEL_INFO, "input \(input.size.map { "\($0)" } ?? "of unknown size"), raw: \(isRaw)")
     return true
   }
@@ -188,6 +196,44 @@ extension VideoStream {
     let now = time.now
     change { $0.inputChanged(size, isRaw: isRaw, lostFrames: lostFrames, now: now) }
   }
+
+  /// How pictures of the input are turned.
+  private var turn: PictureTurn { isInputRaw ? sink.turn : .none }
+
+  /// The head unit's displays, as pictures of the input are shown on them; nil while they are unknown.
+  var displaysOfInput: [VideoDisplay]? {
+    let turn = turn
+    return state.withLock { $0.knownDisplays }?.map(turn.input)
+  }
+
+  /// Pictures may be turned otherwise from the next one on.
+  func turnChanged(toTag tag: PictureTurn? = nil) {
+    let former = sink.turn
+    if let tag { sink.settings.withLock { $0.taggedTurn = tag } }
+    sink.frameSettingsChanged()
+    let present = sink.turn
+    guard present != former else { return }
+    if isInputRaw, present.swapsSides != former.swapsSides {
+      if let size = state.withLock({ $0.inputSize }) { setInputSize(VideoSize(size.height, size.width), isRaw: true) }
+      withoutAccess { _ = Event.reconfigure()?.push(on: sink.pad) }
+    }
+    turnRegions()
+  }
+
+  /// Touches and rectangles are in pixels of the input.
+  private func turnRegions() {
+    let (turn, size) = (turn, state.withLock { $0.inputSize })
+    touches.setTurn(turn, of: size)
+    applyHapticRectangles()
+    if !isInputRaw, sink.turn != .none { warn(Self.notTurned) }
+  }
+
+  private static let notTurned = ElementError.stream(
+    GST_STREAM_ERROR_FORMAT,
+    """
+    The picture is to be turned (video-direction, or the tag image-orientation), but H.264 is sent as it is: put \
+    decodebin and videoconvertscale before sdlvideosink, or set video-direction=identity.
+    """)
 
   var isInputRaw: Bool { state.withLock { $0.isInputRaw } }
 
@@ -200,7 +246,8 @@ extension VideoStream {
 
   /// Regions stay valid until a frame has others.
   func setRegions(_ regions: [HapticRectangle], _ pictureSize: VideoSize?, _ path: FramePath) {
-    haptics.setOfFrames(regions, pictureSize: pictureSize) { path.announce(.warning($0)) }
+    let turned = pictureSize.map { size in regions.map { path.settings.turn.turned($0, in: size) } } ?? regions
+    haptics.setOfFrames(turned, pictureSize: pictureSize) { path.announce(.warning($0)) }
   }
 
   func observe(_ event: UnsafeMutablePointer<GstEvent>) {
@@ -211,7 +258,10 @@ extension VideoStream {
       change { $0.flushed() }
     case GST_EVENT_STREAM_START:
       withPath { $0.restart() }
+      turnChanged(toTag: PictureTurn.none)
       change { $0.streamBegan() }
+    case GST_EVENT_TAG:
+      if let tagged = PictureTurn(tagIn: event) { turnChanged(toTag: tagged) }
     case GST_EVENT_SEGMENT: change { $0.streamBegan() }
     case GST_EVENT_CUSTOM_DOWNSTREAM_OOB where RangesQuery.isChange(event): choose(.ranges)
     case GST_EVENT_CUSTOM_DOWNSTREAM where gst_video_event_is_force_key_unit(event) != 0:
@@ -379,7 +429,8 @@ extension VideoStream {
 
   /// Asks the range filters upstream which displays they reject, and lets the negotiation choose.
   private func choose(_ asked: VideoNegotiation.RangesQuestion) {
-    let choice = VideoChoice(asked.displays, reasons: RangesQuery.ask(sink.pad, asked.displays))
+    let choice = VideoChoice(
+      asked.displays, reasons: RangesQuery.ask(sink.pad, asked.displays.map(turn.input)))
     sink.log(GST_LEVEL_INFO, "to be streamed: \(choice.acceptedDisplays), not: \(choice.rejections)")
     let supported = possible(choice.acceptedDisplays)
     let lostFrames = sink.counters.framesLost
@@ -397,10 +448,12 @@ extension VideoStream {
   /// The members of `displays` whose size upstream can send.
   private func possible(_ displays: [VideoDisplay]) -> [VideoDisplay] {
     guard !displays.isEmpty else { return displays }
-    let offer = SinkCaps.offer(displays, maximumRate: sink.settings.withLock { $0.maxFrameRate })
+    let (maximumRate, turn) = (sink.settings.withLock { $0.maxFrameRate }, sink.turn)
+    let offer = SinkCaps.offer(displays, maximumRate: maximumRate, turn)
     guard let answer = Caps.peerQuery(sink.pad, filter: offer) else { return displays }
-    let sizes = CapsSizes.sizes(in: answer.pointer, among: displays.compactMap(\.streamSize))
-    return displays.filter { $0.streamSize.map(sizes.contains) ?? false }
+    return displays.filter {
+      !answer.intersected(with: SinkCaps.offer([$0], maximumRate: maximumRate, turn)).isEmpty
+    }
   }
 
   /// Asks upstream for pictures of the head unit's choice.
@@ -430,7 +483,8 @@ extension VideoStream {
       guard let structure = possible.structure(at: index), let width = structure.integer("width"),
         let height = structure.integer("height")
       else { return nil }
-      return VideoSize(Int(width), Int(height))
+      let size = VideoSize(Int(width), Int(height))
+      return structure.hasName("video/x-raw") ? sink.turn.size(size) : size
     }
   }
 }
@@ -440,14 +494,5 @@ extension VideoNegotiation {
     _ status: AppSession.Status, lostFrames: UInt64, now: Duration
   ) -> Result<Questions, VideoProblem> {
     Result { () throws(VideoProblem) in try sessionChanged(to: status, lostFrames: lostFrames, now: now) }
-  }
-}
-
-extension ElementError {
-  init(_ problem: VideoProblem) {
-    self =
-      problem.concernsPermission
-      ? .resource(GST_RESOURCE_ERROR_NOT_AUTHORIZED, problem.description, details: problem.details)
-      : .stream(GST_STREAM_ERROR_FORMAT, problem.description, details: problem.details)
   }
 }
