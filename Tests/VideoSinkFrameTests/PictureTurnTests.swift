@@ -93,7 +93,8 @@ import struct TestSupport.Picture
     let turn = try turn(direction)
     let size = turn.size(VideoSize(320, 240))
     let picture = Picture(size.width, size.height, 5)
-    let psnr = try TestSupport.Picture.psnr(turned(picture, turn), shown(picture, tags: tags))
+    let shown = try shown(picture, tags: tags)
+    let psnr = try TestSupport.Picture.psnr(turned(picture, turn), shown)
     #expect(psnr > 30, "\(psnr) dB")
   }
 
