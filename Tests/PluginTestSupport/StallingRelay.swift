@@ -14,11 +14,15 @@ final class StallingRelay {
     var held: [Socket] = []
   }
 
+  /// HeartbeatACK of protocol 5.
+  private static let heartbeatAnswer: [UInt8] = [0x50, 0x00, 0xFF]
+
   private let state = Monitor(State())
   private let peer: RawPeer
 
-  /// - Parameter byteCount: the head unit's bytes that get through on the connection that stalls.
-  init(to port: UInt16, stallingAfter byteCount: Int) throws {
+  /// - Parameter byteCount: the head unit's bytes that get through on the connection that stalls; nil for those up to
+  ///   its first answer to a heartbeat.
+  init(to port: UInt16, stallingAfter byteCount: Int?) throws {
     let state = state
     peer = try RawPeer { app in
       let number = state.withLock { state in
@@ -48,14 +52,14 @@ final class StallingRelay {
   }
 
   private static func serve(
-    _ app: RawConnection, to port: UInt16, limit: Int, _ state: Monitor<State>, endsWithCut: Bool
+    _ app: RawConnection, to port: UInt16, limit: Int?, _ state: Monitor<State>, endsWithCut: Bool
   ) {
     guard let target = try? Resolver.addresses(host: "127.0.0.1", port: port, flags: AI_NUMERICHOST).get().first,
       let socket = Socket.tcp(family: AF_INET)
     else { return }
     _ = target.withPointer { connect(socket.descriptor, $0, $1) }
     let headUnit = RawConnection(socket: socket, isStopped: app.isStopped)
-    var rest = limit
+    var rest = limit ?? .max
     var buffer = [UInt8](repeating: 0, count: 1 << 16)
     while !app.isStopped.withLock({ $0 }), !(endsWithCut && state.withLock({ $0.isCut })) {
       var descriptors = [app, headUnit].map { pollfd(fd: $0.socket.descriptor, events: Int16(POLLIN), revents: 0) }
@@ -66,6 +70,10 @@ final class StallingRelay {
           guard rest > 0 else { continue }
           let passed = from.socket === headUnit.socket ? min(count, rest) : count
           if from.socket === headUnit.socket, limit != .max { rest -= passed }
+          // Answers come alone, sooner or later.
+          if limit == nil, from.socket === headUnit.socket, buffer[..<count].starts(with: Self.heartbeatAnswer) {
+            rest = 0
+          }
           to.send(Array(buffer[..<passed]))
         case .wouldBlock: continue
         case .endOfStream, .failed:

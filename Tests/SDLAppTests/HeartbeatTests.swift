@@ -8,6 +8,15 @@ import Testing
     return configuration
   }
 
+  /// A stream to a head unit that has answered a heartbeat; the next is due in 5 s.
+  private static func answering() -> AppDriver {
+    let driver = AppDriver.streaming(configuration(.seconds(5)))
+    driver.wait(.seconds(1))
+    driver.control(.heartbeatACK, .control)
+    _ = driver.take()
+    return driver
+  }
+
   @Test(arguments: [0, 1, 0xFFFF_FFFF] as [UInt32]) func answeredAtOnce(messageID: UInt32) {
     for driver in [AppDriver.registering(), .ready(), .streaming()] {
       driver.control(.heartbeat, .control, messageID: messageID)
@@ -24,7 +33,7 @@ import Testing
   }
 
   @Test func ownHeartbeat() {
-    let driver = AppDriver.streaming(Self.configuration(.seconds(5)))
+    let driver = Self.answering()
     for _ in 0..<3 {
       driver.wait(.milliseconds(4999))
       #expect(driver.take().isEmpty)
@@ -39,8 +48,35 @@ import Testing
     #expect(driver.take().isEmpty)
   }
 
-  @Test func lost() {
+  /// The first heartbeat comes soon, whatever the head unit sends.
+  @Test func first() {
     let driver = AppDriver.streaming(Self.configuration(.seconds(5)))
+    driver.wait(.milliseconds(999))
+    driver.notify(.onHashChange, [:])
+    #expect(driver.take().isEmpty)
+    driver.wait(.milliseconds(1))
+    #expect(driver.take() == ["→ Heartbeat"])
+  }
+
+  /// A head unit without heartbeats is sent one, stays connected, and can still begin to answer.
+  @Test func neverAnswered() {
+    let driver = AppDriver.streaming(Self.configuration(.seconds(5)))
+    // An answer to nothing.
+    driver.control(.heartbeatACK, .control)
+    driver.wait(.seconds(1))
+    #expect(driver.take() == ["→ Heartbeat"])
+    for _ in 0..<3 {
+      driver.wait(.seconds(100))
+      driver.notify(.onHashChange, [:])
+      #expect(driver.take().isEmpty && driver.session.nextDeadline == nil)
+    }
+    driver.control(.heartbeatACK, .control)
+    driver.wait(.seconds(5))
+    #expect(driver.take() == ["→ Heartbeat"])
+  }
+
+  @Test func lost() {
+    let driver = Self.answering()
     driver.wait(.milliseconds(9999))
     #expect(driver.take() == ["→ Heartbeat"])
     driver.wait(.milliseconds(1))
@@ -51,9 +87,9 @@ import Testing
   /// A request and the heartbeat expire at the same moment: nothing is sent after the end.
   @Test func dueTogetherWithATimeOut() {
     var configuration = Self.configuration(.seconds(4))
-    configuration.requestTimeout = .seconds(4)
+    configuration.requestTimeout = Heartbeat.firstTime
     let driver = AppDriver.registering(configuration)
-    driver.wait(.seconds(4))
+    driver.wait(Heartbeat.firstTime)
     #expect(driver.take() == ["• failed", "■"])
     #expect(driver.failure == .unanswered(request: "RegisterAppInterface"))
   }
@@ -65,10 +101,13 @@ import Testing
     heartbeat.start(interval: .seconds(1), now: .zero)
     #expect(heartbeat.advance(now: .milliseconds(999)) == .none)
     #expect(heartbeat.advance(now: .seconds(1)) == .send)
-    #expect(heartbeat.nextDeadline == .seconds(2))
-    heartbeat.frameReceived(now: .milliseconds(1500))
-    #expect(heartbeat.advance(now: .seconds(2)) == .none)
-    #expect(heartbeat.advance(now: .milliseconds(2500)) == .send)
-    #expect(heartbeat.advance(now: .milliseconds(3500)) == .lost)
+    #expect(heartbeat.nextDeadline == nil)
+    heartbeat.answered(now: .milliseconds(1200))
+    #expect(heartbeat.roundTrip == .milliseconds(200) && heartbeat.nextDeadline == .milliseconds(2200))
+    #expect(heartbeat.advance(now: .milliseconds(2200)) == .send)
+    heartbeat.frameReceived(now: .milliseconds(2500))
+    #expect(heartbeat.advance(now: .milliseconds(3200)) == .none)
+    #expect(heartbeat.advance(now: .milliseconds(3500)) == .send)
+    #expect(heartbeat.advance(now: .milliseconds(4500)) == .lost)
   }
 }

@@ -44,7 +44,7 @@ struct Scenario: Codable {
       plan.beginsHandshake = beginsHandshake
       plan.requiresEncryption = plan.encrypts && carEncrypts && random.chance(0.3)
       plan.isMedia = random.chance(0.3)
-      plan.heartbeat = random.chance(0.3) ? random.pick([2, 5, 30]) : nil
+      plan.heartbeat = random.chance(0.3) ? random.pick([2, 10, 30]) : nil
       plan.restartsOnForeground = random.chance(0.2)
       plan.usesSecondary = random.chance(0.9)
       plan.queueCapacity = random.pick([1, 3, 3, 10])

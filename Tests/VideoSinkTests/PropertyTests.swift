@@ -19,7 +19,7 @@ import X264Encoder
     ("app-type", "navigation", "projection", "projection"),
     ("language", "EN-US", "DE-DE", "DE-DE"),
     ("connect-timeout", "10000", "250", "250"),
-    ("heartbeat-interval", "0", "5000", "5000"),
+    ("heartbeat-interval", "10000", "5000", "5000"),
     ("auto-reconnect", "true", "false", "false"),
     ("start-timeout", "5000", "250", "250"),
     ("max-retry-interval", "30000", "4000", "4000"),

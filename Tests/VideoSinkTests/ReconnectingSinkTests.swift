@@ -158,9 +158,9 @@ import Testing
 
 /// A head unit, or the network between, that falls silent while a connection is made again.
 @Suite struct StallingStartTests {
-  /// From the first byte of the session to those after the registration. The head unit still has the connection that
-  /// the sink has given up, and refuses the app as registered already as long as it has.
-  @Test(arguments: [0, 400, 2000]) func recovers(byteCount: Int) throws {
+  /// From the first byte of the session to the answer to a heartbeat after the registration. The head unit still has the
+  /// connection that the sink has given up, and refuses the app as registered already as long as it has.
+  @Test(arguments: [0, 400, nil]) func recovers(byteCount: Int?) throws {
     let headUnit = try TestHeadUnit()
     let relay = try StallingRelay(to: headUnit.port, stallingAfter: byteCount)
     let pipeline = try Pipeline(
@@ -183,5 +183,24 @@ import Testing
     #expect(pipeline.drain().allSatisfy { $0.error == nil })
     #expect(sink.statistics.areFramesConserved)
     pipeline.stop()
+  }
+}
+
+/// A head unit that hangs while the kernel has room for all that is sent.
+@Suite struct HangingHeadUnitTests {
+  @Test func isNoticed() throws {
+    let harness = try SinkHarness(properties: "sync=false heartbeat-interval=500")
+    try harness.start()
+    #expect(eventually { (try? harness.statistics["round-trip-ns"]) ?? 0 > 0 })
+    harness.headUnit.server.perform(.stall(.seconds(2)))
+    let message = try harness.pipeline.waitForElementMessage("sdl-disconnected")
+    #expect(message["reason"]?.contains("heartbeat") == true, "\(message)")
+  }
+
+  /// Heartbeats that nobody has asked for.
+  @Test func isLookedForByDefault() throws {
+    let harness = try SinkHarness()
+    try harness.start()
+    #expect(eventually { (try? harness.statistics["round-trip-ns"]) ?? 0 > 0 })
   }
 }

@@ -51,7 +51,8 @@ extension Property where Owner: AppElement {
         .mutableReady),
       .unsigned(
         "heartbeat-interval", \.app.heartbeatInterval, 0...3_600_000, "Heartbeat interval",
-        "Silence after which the head unit is sent a heartbeat, in milliseconds; 0: never", .mutableReady),
+        "Silence after which the head unit is sent a heartbeat, in milliseconds; without an answer for the same time, the connection of a head unit that has answered one before is lost; 0: never",
+        .mutableReady),
       .boolean(
         "auto-reconnect", \.app.autoReconnect, "Reconnect automatically",
         "Connect again when the connection breaks, after 0.5 s to 10 s, while the pipeline stays in PLAYING; if false, a broken connection is an error",

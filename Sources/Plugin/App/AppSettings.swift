@@ -25,8 +25,8 @@ struct AppSettings: Equatable, Sendable {
   var connectTimeout: UInt32 = 10_000
   /// How long the change to READY waits for the head unit, in milliseconds.
   var openTimeout: UInt32 = 500
-  /// Milliseconds; 0 is off.
-  var heartbeatInterval: UInt32 = 0
+  /// Milliseconds; 0 is off. A head unit that hangs is lost after twice this time, the limit of one that does not read.
+  var heartbeatInterval: UInt32 = 10_000
   var autoReconnect = true
   /// Milliseconds.
   var startTimeout: UInt32 = 5000

@@ -23,7 +23,8 @@ extension AppSession {
     public var requestTimeout: Duration = .seconds(12)
     /// For all steps of ``AppSession/finish(now:)`` together, from the answer to RegisterAppInterface on.
     public var finishTimeout: Duration = .seconds(1)
-    /// Between heartbeats of the app; nil sends none. Head units send theirs only after the first of the app.
+    /// The silence after which the app sends a heartbeat, and the time for its answer; nil sends none. Only a head unit
+    /// that has answered one is lost without an answer. SDL Core sends its own after the first of the app.
     public var heartbeatInterval: Duration?
     /// For the answer to a StartService of video or audio; after an unanswered one, at least 12 s.
     public var videoStartTimeout: Duration = .seconds(5)

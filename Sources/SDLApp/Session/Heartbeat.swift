@@ -1,4 +1,6 @@
 /// Detects a peer that has stopped answering although the transport is still open.
+///
+/// Not every head unit answers heartbeats. One that has never answered any is sent a single one, and is never lost.
 struct Heartbeat: Equatable, Sendable {
   enum Due: Equatable {
     case none
@@ -6,7 +8,13 @@ struct Heartbeat: Equatable, Sendable {
     case lost
   }
 
+  /// When the first one is sent at the latest, whatever the peer sends: only a peer that is known to answer can be
+  /// found to hang.
+  static let firstTime = Duration.seconds(1)
+
   private var interval: Duration?
+  /// The peer has answered one.
+  private var isKnownToAnswer = false
   private var isUnanswered = false
   private(set) var nextDeadline: Duration?
   /// When the unanswered heartbeat was sent.
@@ -14,21 +22,25 @@ struct Heartbeat: Equatable, Sendable {
   /// From the last answered heartbeat to its answer.
   private(set) var roundTrip: Duration?
 
-  /// Begins to expect frames; an interval of nil switches heartbeats off.
+  /// Begins to send heartbeats; an interval of nil switches them off.
   mutating func start(interval: Duration?, now: Duration) {
     self.interval = interval
-    frameReceived(now: now)
+    nextDeadline = interval.map { now + min($0, Self.firstTime) }
   }
 
   /// Any frame shows that the peer is alive.
   mutating func frameReceived(now: Duration) {
+    guard isKnownToAnswer else { return }
     isUnanswered = false
     nextDeadline = interval.map { now + $0 }
   }
 
   /// The answer has come.
   mutating func answered(now: Duration) {
-    if let sent = sentAt.take() { roundTrip = now - sent }
+    guard let sent = sentAt.take() else { return }
+    roundTrip = now - sent
+    isKnownToAnswer = true
+    frameReceived(now: now)
   }
 
   /// What to do if the deadline has passed.
@@ -37,7 +49,7 @@ struct Heartbeat: Equatable, Sendable {
     guard !isUnanswered else { return .lost }
     isUnanswered = true
     sentAt = now
-    nextDeadline = now + interval
+    nextDeadline = isKnownToAnswer ? now + interval : nil
     return .send
   }
 }
