@@ -96,7 +96,7 @@ public struct ColorDescription: Equatable, Sendable {
   }
 }
 
-/// The settings that an encoder is opened with. Only bit rate and frame rate can change while it is open.
+/// The settings that an encoder is opened with. Only its rates can change while it is open.
 public struct EncoderSettings: Equatable, Sendable {
   /// Picture width in pixels: even, at least 16.
   public var width: Int
@@ -107,6 +107,8 @@ public struct EncoderSettings: Equatable, Sendable {
   public var pixelFormat: PixelFormat
   /// Target in kbit/s.
   public var bitrate: Int
+  /// As ``EncoderRates/bufferSize``.
+  public var bufferSize: Int?
   /// For a moving map of 800×480 at 15 frames per second and 600 kbit/s, `superfast` is 4.5 dB better than `ultrafast`
   /// for 1 ms more per picture; `veryfast` adds 0.3 dB for another 2 ms.
   public var speedPreset: SpeedPreset
@@ -123,14 +125,15 @@ public struct EncoderSettings: Equatable, Sendable {
 
   public init(
     width: Int, height: Int, frameRate: FrameRate, pixelFormat: PixelFormat, bitrate: Int = 600,
-    speedPreset: SpeedPreset = .superfast, keyFrameInterval: Int = 0, threads: Int = 0, optionString: String = "",
-    color: ColorDescription? = nil
+    bufferSize: Int? = nil, speedPreset: SpeedPreset = .superfast, keyFrameInterval: Int = 0, threads: Int = 0,
+    optionString: String = "", color: ColorDescription? = nil
   ) {
     self.width = width
     self.height = height
     self.frameRate = frameRate
     self.pixelFormat = pixelFormat
     self.bitrate = bitrate
+    self.bufferSize = bufferSize
     self.speedPreset = speedPreset
     self.keyFrameInterval = keyFrameInterval
     self.threads = threads
@@ -154,6 +157,9 @@ extension EncoderSettings {
 }
 
 extension EncoderSettings {
+  /// The rates that it was opened with.
+  public var rates: EncoderRates { EncoderRates(bitrate: bitrate, frameRate: frameRate, bufferSize: bufferSize) }
+
   /// In kbit/s; x264 silently reduces larger rates.
   public static let bitrateRange = 1...2_000_000
 

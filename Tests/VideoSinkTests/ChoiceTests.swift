@@ -164,7 +164,7 @@ import Testing
     try pipeline.play()
     try headUnit.waitForFrames(60)
     let statistics = try pipeline.sink.statistics
-    #expect(statistics["bitrate-target-kbps"] == 300)
+    #expect(statistics["bitrate-target-kbps"] == 200)
     #expect(statistics["frames-dropped-frame-rate"] == 0)
     #expect(headUnit.record.violations == [])
   }

@@ -24,7 +24,7 @@ import Testing
     let sink = harness.sink
     #expect(
       eventually { sink.statistics["framerate-target"] == 10 || sink.statistics.fields["framerate-target"] == "10/1" })
-    #expect(eventually { sink.statistics["bitrate-target-kbps"] == 300 })
+    #expect(eventually { sink.statistics["bitrate-target-kbps"] == 200 })
     let resizes = try (0..<2).map { _ in try harness.app.waitForElementMessage("sdl-resized") }
     // The rates have not started it anew.
     let untilResized = harness.app.messages.prefix { !$0.isElement("sdl-resized") }

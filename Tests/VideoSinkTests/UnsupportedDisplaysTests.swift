@@ -117,7 +117,7 @@ import Testing
     let sink = try pipeline.sink
     #expect(sink.statistics["bitrate-target-kbps"] == 2000)
     try headUnit.update { $0.diagonalScreenSize = 5 }
-    #expect(eventually { sink.statistics["bitrate-target-kbps"] == 300 })
+    #expect(eventually { sink.statistics["bitrate-target-kbps"] == 200 })
     #expect(headUnit.record.starts.count == 1)
     #expect(pipeline.drain().allSatisfy { $0.error == nil && $0.warning == nil })
   }

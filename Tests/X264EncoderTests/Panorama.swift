@@ -14,6 +14,9 @@ final class Panorama: @unchecked Sendable {
   /// The same with grain that differs from picture to picture and can't be predicted.
   static let grainy = (1...4).map { Panorama(grain: 24, seed: UInt32($0)) }
 
+  /// The hardest to encode.
+  static let noise = (5...8).map { Panorama(grain: 255, seed: UInt32($0)) }
+
   // Each plane has its own pattern, so that exchanged planes are noticed.
   private let luma: UnsafeMutableRawBufferPointer
   private let blueChroma: UnsafeMutableRawBufferPointer

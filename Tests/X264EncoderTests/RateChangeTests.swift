@@ -62,6 +62,25 @@ extension X264EncoderTests {
       #expect(Self.rate(later[15...]) >= 3000, "\(later)")
     }
 
+    /// Noise from the first key frame on, and again after a still, for which the buffer is full.
+    @Test(arguments: [15, 30]) func noSecondHasMoreThanBitrateAndBuffer(frameRate: Int) throws {
+      var settings = EncoderSettings.test(bitrate: 667)
+      settings.bufferSize = 333
+      settings.frameRate = FrameRate(numerator: frameRate, denominator: 1)
+      let encoder = try settings.encoder()
+      var units = try encoder.encodePan(0..<5 * frameRate, over: Panorama.noise)
+      for index in 5 * frameRate..<9 * frameRate {
+        let still = try Panorama.smooth.planes(at: (x: 0, y: 0))
+        units.append(AccessUnit(try encoder.encode(still, timestamp: Int64(index))))
+      }
+      units += try encoder.encodePan(9 * frameRate..<14 * frameRate, over: Panorama.noise)
+      let sizes = units.map { $0.bytes.count * 8 }
+      let seconds = (0...sizes.count - frameRate).map { sizes[$0..<$0 + frameRate].reduce(0, +) }
+      #expect(seconds.allSatisfy { $0 <= 1_000_000 }, "\(seconds.max() ?? 0) bits in a second")
+      // The bitrate is used.
+      #expect(sizes.prefix(5 * frameRate).reduce(0, +) >= 4 * 667_000)
+    }
+
     /// kbit/s of pictures at 30 per second, from their sizes in bytes.
     private static func rate(_ sizes: ArraySlice<Int>) -> Int {
       sizes.reduce(0, +) * 8 * 30 / (sizes.count * 1000)

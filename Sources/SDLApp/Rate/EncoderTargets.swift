@@ -7,6 +7,8 @@ public struct EncoderTargets: Equatable, Sendable {
   public let start: Int
   /// How far the bitrate of a live source may rise while the link carries it, in kbit/s; at least `bitrate`.
   public let ceiling: Int
+  /// The head unit's maximum in kbit/s, which holds for each second; nil if it announces none.
+  public let maximum: Int?
   /// Pictures per second, as far as the source delivers them.
   public let frameRate: Fraction
   /// The head unit's maximum, when it is implausible; nil when it is not, or when there is none.
@@ -37,7 +39,9 @@ public struct EncoderTargets: Equatable, Sendable {
     }
     implausibleBitrate = implausible
     self.frameRate = frameRate
-    let bound = min(announced ?? .max, limits.transportBitrate ?? .max, Self.maximumBitrate)
+    maximum = announced
+    let bound = min(
+      announced.map(Self.largestShare) ?? .max, limits.transportBitrate ?? .max, Self.maximumBitrate)
     let preferred = preferences.bitrate.flatMap { $0 > 0 ? $0 : nil }
     let automatic =
       announced == nil
@@ -46,6 +50,16 @@ public struct EncoderTargets: Equatable, Sendable {
     bitrate = min(preferred ?? automatic.wanted, bound)
     ceiling = max(bitrate, min(preferred ?? automatic.most, bound))
     start = preferred == nil ? min(bitrate, Self.largestStart) : bitrate
+  }
+
+  /// The highest bitrate under a maximum. In the worst second an encoder sends its VBV buffer besides, which needs half a
+  /// second of the bitrate for key frames.
+  private static func largestShare(of maximum: Int) -> Int { maximum - maximum / 3 }
+
+  /// The largest VBV buffer, in kbit, with which an encoder of no more than `bitrate` kbit/s stays below the maximum in
+  /// each second; nil for no bound.
+  public func bufferSize(upTo bitrate: Int) -> Int? {
+    maximum.map { max($0 - bitrate, 1) }
   }
 
   /// A bitrate that looks good, and the most that is useful, for a head unit that announces its limit.

@@ -53,9 +53,7 @@ struct EncoderParameters: ~Copyable {
       pointer.pointee.i_keyint_min = max(settings.keyFrameDistance / 10, 1)
     }
     pointer.pointee.i_threads = Int32(clamping: settings.threadCount)
-    pointer.setRate(
-      settings.bitrate,
-      bufferSize: settings.vbvBufferSize(EncoderRates(bitrate: settings.bitrate, frameRate: settings.frameRate)))
+    pointer.setRate(settings.bitrate, bufferSize: settings.vbvBufferSize(settings.rates))
     if let color = settings.color {
       // H.273 says 3 is reserved, and matrix 0 is for RGB and XYZ in 4:4:4.
       pointer.pointee.vui.i_colorprim = color.colourPrimaries.code(in: 1...12)

@@ -66,7 +66,7 @@ public final class X264Encoder {
       throw error
     }
     self.settings = settings
-    rates = EncoderRates(bitrate: settings.bitrate, frameRate: settings.frameRate)
+    rates = settings.rates
     self.encoder = encoder
     self.log = log
     self.scratch = scratch

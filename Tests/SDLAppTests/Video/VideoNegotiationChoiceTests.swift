@@ -165,7 +165,7 @@ import Testing
     driver.input(Self.small)
     driver.runSession()
     let permission = driver.negotiation.permission
-    #expect(permission?.targets.bitrate == 300 && permission?.frameRateLimit == Fraction(60, 1))
+    #expect(permission?.targets.bitrate == 200 && permission?.frameRateLimit == Fraction(60, 1))
   }
 
   /// Two threads ask upstream at once: what was asked last counts, whoever is done first.

@@ -66,7 +66,7 @@ final class ElementEncoder: PictureEncoder {
     self.settings = settings
     self.output = output
     element = try DrivenElement(kind.name, output)
-    rates = EncoderRates(bitrate: settings.bitrate, frameRate: settings.frameRate)
+    rates = settings.rates
     presentBitrate = settings.bitrate
     wantedBitrate = settings.bitrate
     frameDuration = gst_util_uint64_scale(

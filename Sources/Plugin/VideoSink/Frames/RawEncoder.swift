@@ -184,7 +184,8 @@ final class RawEncoder {
   private func encoder(
     for wanted: EncoderSettings, _ info: GstVideoInfo, _ linkRates: EncoderRates?, _ kind: PictureKind, now: Duration
   ) throws(EncoderError) -> any PictureEncoder {
-    let rates = linkRates ?? EncoderRates(bitrate: wanted.bitrate, frameRate: wanted.frameRate)
+    var rates = linkRates ?? wanted.rates
+    if let limit = wanted.bufferSize { rates.bufferSize = min(rates.bufferSize ?? limit, limit) }
     if let encoder, let settings, settings.differsInRatesOnly(from: wanted) {
       if settings == wanted {
         if rates != self.rates { set(rates, encoder) }
@@ -202,7 +203,7 @@ final class RawEncoder {
     let opened = try open(wanted, info)
     encoder = opened
     settings = wanted
-    note(EncoderRates(bitrate: wanted.bitrate, frameRate: wanted.frameRate))
+    note(wanted.rates)
     if rates != self.rates { set(rates, opened) }
     path.sink.log(GST_LEVEL_INFO, "encoding \(wanted.width)×\(wanted.height) at \(rates.bitrate) kbit/s")
     return opened
@@ -269,12 +270,13 @@ final class RawEncoder {
     _ info: GstVideoInfo, _ targets: EncoderTargets, followsLink: Bool
   ) -> EncoderSettings {
     var info = info
+    let bitrate = followsLink ? targets.ceiling : targets.bitrate
     return EncoderSettings(
       width: Int(info.width), height: Int(info.height),
       frameRate: FrameRate(path.frameRate(targets)),
       pixelFormat: PixelFormat(cgst_video_info_format(&info)) ?? .i420,
-      bitrate: followsLink ? targets.ceiling : targets.bitrate,
-      speedPreset: user.speedPreset, keyFrameInterval: Int(user.keyFrameInterval), threads: Int(user.threads),
+      bitrate: bitrate, bufferSize: targets.bufferSize(upTo: bitrate), speedPreset: user.speedPreset,
+      keyFrameInterval: Int(user.keyFrameInterval), threads: Int(user.threads),
       optionString: user.optionString, color: ColorDescription(info.colorimetry))
   }
 }
@@ -289,6 +291,7 @@ extension EncoderSettings {
   fileprivate func differsInRatesOnly(from other: EncoderSettings) -> Bool {
     var same = other
     same.bitrate = bitrate
+    same.bufferSize = bufferSize
     same.frameRate = frameRate
     return self == same
   }

@@ -20,6 +20,7 @@ struct NoticeRequest: Sendable {
   fileprivate func isSame(as other: NoticeRequest) -> Bool {
     var settings = settings
     settings.bitrate = other.settings.bitrate
+    settings.bufferSize = other.settings.bufferSize
     return text == other.text && settings == other.settings
   }
 }

@@ -106,7 +106,7 @@ final class NoticeSender: @unchecked Sendable {
   private static func noticeSettings(_ grant: VideoGrant, _ targets: EncoderTargets) -> EncoderSettings {
     EncoderSettings(
       width: grant.size.width, height: grant.size.height, frameRate: FrameRate(targets.frameRate), pixelFormat: .i420,
-      bitrate: targets.bitrate)
+      bitrate: targets.bitrate, bufferSize: targets.bufferSize(upTo: targets.bitrate))
   }
 }
 
