@@ -105,7 +105,7 @@ import Testing
     // 600 kbit/s, unless the link has carried more before the picture is announced.
     try app.waitForOutput { $0.contains("\(name): 800×480, 15 fps, ") ? true : nil }
     try headUnit.command("max-bitrate 200", "framerate 10", "resize 480x320 scale 1")
-    try app.waitForOutput { $0.contains("\(name): 480×320, 10 fps, 200 kbit/s\n") ? true : nil }
+    try app.waitForOutput { $0.contains("\(name): 480×320, 10 fps, 134 kbit/s\n") ? true : nil }
     app.interrupt()
     _ = app.wait()
   }
