@@ -130,9 +130,9 @@ import Testing
   }
 
   private static let conflicts: [(String, String)] = [
-    ("min-width=800 max-width=400", "portrait::max-width 400 is below min-width 800"),
+    ("min-width=800 max-width=400", "portrait::min-width 800 is above max-width 400"),
     ("max-width=400 min-width=800", "portrait::min-width 800 is above max-width 400"),
-    ("min-height=201 max-height=200", "portrait::max-height 200 is below min-height 201"),
+    ("min-height=201 max-height=200", "portrait::min-height 201 is above max-height 200"),
     ("max-aspect-ratio=2 min-aspect-ratio=3", "portrait::min-aspect-ratio 3.0 is above max-aspect-ratio 2.0"),
   ]
 

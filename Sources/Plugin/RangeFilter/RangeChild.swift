@@ -1,14 +1,11 @@
 import GStreamerKit
 import SDLApp
-import Synchronization
 
 /// One of the filter's children: the range of one orientation. Its settings are the range itself.
 final class RangeChild: Sendable {
   // Unowned: the instance frees this object in finalize.
   nonisolated(unsafe) let object: UnsafeMutablePointer<GstObject>
   let settings = ElementSettings(VideoRange())
-  /// The bounds in the order in which they were set last.
-  private let boundsSet = Mutex<[String]>([])
 
   private init(_ object: UnsafeMutablePointer<GstObject>) {
     self.object = object
@@ -31,26 +28,9 @@ final class RangeChild: Sendable {
 
   private var name: String { String(freeing: gst_object_get_name(object)) ?? "" }
 
-  /// Why the values can't be used together: minimums above their maximums, each with the bound first that was set last,
-  /// as gst-launch sets the last one of a line first.
+  /// Why the values can't be used together: minimums above their maximums.
   var conflicts: [String] {
-    let conflicts = settings.current.conflicts
-    guard !conflicts.isEmpty else { return [] }
-    let (name, order) = (self.name, boundsSet.withLock { $0 })
-    return conflicts.map { conflict in
-      let minimumIsLast =
-        order.firstIndex(of: conflict.minimumName) ?? 0 >= order.firstIndex(of: conflict.maximumName) ?? 0
-      return "\(name)::" + conflict.text(minimumFirst: minimumIsLast)
-    }
-  }
-
-  private func boundChanged(_ property: PropertyName) {
-    let bound = property.description
-    boundsSet.withLock { bounds in
-      bounds.removeAll { $0 == bound }
-      bounds.append(bound)
-    }
-    rangeChanged()
+    settings.current.conflicts.map { "\(name)::\($0)" }
   }
 
   func rangeChanged() {
@@ -134,16 +114,14 @@ extension RangeChild: PropertyOwner {
     _ name: PropertyName, _ bound: WritableKeyPath<VideoRange, Int?> & Sendable, _ nick: StaticString,
     _ blurb: StaticString
   ) -> Property<RangeChild> {
-    .integer(name, \.[pixels: bound], .min ... .max, nick, blurb, .mutablePlaying) { $0.boundChanged(name) }
+    .integer(name, \.[pixels: bound], .min ... .max, nick, blurb, .mutablePlaying) { $0.rangeChanged() }
   }
 
   private static func number(
     _ name: PropertyName, _ bound: WritableKeyPath<VideoRange, Double?> & Sendable, _ nick: StaticString,
     _ blurb: StaticString
   ) -> Property<RangeChild> {
-    .double(name, \.[number: bound], -.infinity ... .infinity, nick, blurb, .mutablePlaying) {
-      $0.boundChanged(name)
-    }
+    .double(name, \.[number: bound], -.infinity ... .infinity, nick, blurb, .mutablePlaying) { $0.rangeChanged() }
   }
 
   static func check(_ range: VideoRange) throws(InvalidPropertyValue) {

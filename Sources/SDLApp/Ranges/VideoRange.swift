@@ -86,23 +86,6 @@ extension VideoRange {
     public var description: String
   }
 
-  /// A minimum above its maximum.
-  public struct Conflict: Equatable, Sendable {
-    /// "min-width".
-    public var minimumName: String
-    public var minimum: String
-    /// "max-width".
-    public var maximumName: String
-    public var maximum: String
-
-    /// "min-width 800 is above max-width 400", or the same the other way round.
-    public func text(minimumFirst: Bool) -> String {
-      minimumFirst
-        ? "\(minimumName) \(minimum) is above \(maximumName) \(maximum)"
-        : "\(maximumName) \(maximum) is below \(minimumName) \(minimum)"
-    }
-  }
-
   /// Checks each bound by itself.
   ///
   /// - Throws: ``Invalid`` when a bound is outside of its valid values.
@@ -126,17 +109,17 @@ extension VideoRange {
     throw Invalid(description: "\(name) \(value) is not between \(least) and \(most) (0: no limit)")
   }
 
-  /// The minimums above their maximums, which no picture fits.
-  public var conflicts: [Conflict] {
+  /// The minimums above their maximums, which no picture fits: "min-width 800 is above max-width 400", in whichever
+  /// order they were set.
+  public var conflicts: [String] {
     [
       Self.conflict("width", minimumWidth, maximumWidth), Self.conflict("height", minimumHeight, maximumHeight),
       Self.conflict("aspect-ratio", minimumAspectRatio, maximumAspectRatio),
     ].compactMap(\.self)
   }
 
-  private static func conflict<Bound: Comparable>(_ name: String, _ minimum: Bound?, _ maximum: Bound?) -> Conflict? {
+  private static func conflict<Bound: Comparable>(_ name: String, _ minimum: Bound?, _ maximum: Bound?) -> String? {
     guard let minimum, let maximum, minimum > maximum else { return nil }
-    return Conflict(
-      minimumName: "min-\(name)", minimum: "\(minimum)", maximumName: "max-\(name)", maximum: "\(maximum)")
+    return "min-\(name) \(minimum) is above max-\(name) \(maximum)"
   }
 }
