@@ -90,8 +90,10 @@ struct Options {
     command = Array(rest)
     let program = command.first.map { $0.split(separator: "/").last.map(String.init) ?? $0 }
     name = program ?? "Desktop"
-    sinkProperties["app-name"] = sinkProperties["app-name"] ?? name
-    sinkProperties["app-id"] = sinkProperties["app-id"] ?? Self.appID(of: name)
+    for (option, initial) in [("app-name", name), ("app-id", Self.appID(of: name))]
+    where sinkProperties[option, default: ""].isEmpty {
+      sinkProperties[option] = initial
+    }
     if display != nil { hasSound = hasSound && !command.isEmpty }
     guard !command.isEmpty || display != nil else { throw Invalid(text: "a program is missing") }
   }

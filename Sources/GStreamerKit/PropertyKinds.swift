@@ -1,5 +1,7 @@
 /// Writable properties, by the type of their value. The default is the value at the key path in new settings.
 ///
+/// For texts, NULL and an empty text are the same: they restore the default, and a value that is empty reads as NULL.
+///
 /// In all of them `changed` is called after a change, on the thread that made it, without locks.
 extension Property {
   /// The action after a change of a property.
@@ -25,12 +27,14 @@ extension Property {
       changed: changed)
   }
 
-  /// A text that is never NULL.
+  /// A text that has a value or is empty.
   public static func string(
     _ name: PropertyName, _ path: SettingsPath<String>, _ nick: StaticString, _ blurb: StaticString,
     _ access: PropertyAccess, changed: ChangeHandler? = nil
   ) -> Property {
-    text(name, path, nick, blurb, access, parse: { $0 ?? "" }, text: { $0 }, changed: changed)
+    text(
+      name, path, nick, blurb, access, parse: { $0 ?? Owner.Settings()[keyPath: path] }, text: { $0 },
+      changed: changed)
   }
 
   /// A text that may be NULL.
@@ -54,8 +58,8 @@ extension Property {
   /// A text that is parsed into a value of another type.
   ///
   /// - Parameters:
-  ///   - parse: makes a value of the text, which is nil for NULL, or throws the reason why it is invalid.
-  ///   - text: the value as it is read; nil is NULL.
+  ///   - parse: makes a value of the text, which is nil to restore the default, or throws the reason why it is invalid.
+  ///   - text: the value as it is read; nil or empty is NULL.
   public static func text<Value: Sendable>(
     _ name: PropertyName, _ path: SettingsPath<Value>, _ nick: StaticString, _ blurb: StaticString,
     _ access: PropertyAccess, parse: @escaping @Sendable (String?) throws(InvalidPropertyValue) -> Value,
@@ -63,8 +67,8 @@ extension Property {
   ) -> Property {
     Property(
       name, path, nick, blurb, access, changed: changed,
-      specification: { g_param_spec_string($0.name, $0.nick, $0.blurb, text($1), $0.flags) },
-      get: { g_value_set_string($0, text($1)) },
+      specification: { g_param_spec_string($0.name, $0.nick, $0.blurb, text($1).flatMap(nonEmpty), $0.flags) },
+      get: { g_value_set_string($0, text($1).flatMap(nonEmpty)) },
       set: { value throws(InvalidPropertyValue) in try parse(value.string) })
   }
 
@@ -216,9 +220,11 @@ public protocol FractionConvertible: Sendable {
   init?(terms: Structure.FractionTerms)
 }
 
+private func nonEmpty(_ text: String) -> String? { text.isEmpty ? nil : text }
+
 extension UnsafePointer<GValue> {
-  /// The text of a value of type gchararray; nil for NULL.
-  public var string: String? { g_value_get_string(self).map { String(cString: $0) } }
+  /// The text of a value of type gchararray; nil for NULL, and if it is empty.
+  public var string: String? { g_value_get_string(self).flatMap { nonEmpty(String(cString: $0)) } }
 }
 
 /// Read-only properties: each has a closure that makes its value, called on the reader's thread without locks.

@@ -37,16 +37,15 @@ import Testing
     #expect(element.get("answer") == "42")
   }
 
-  @Test func nullIsTheEmptyTextOrNone() {
+  @Test(arguments: [nil, ""], [("label", "unnamed"), ("note", "NULL"), ("place", "NULL"), ("format", "NULL")])
+  func nullAndTheEmptyTextRestoreTheDefault(_ none: String?, _ row: (name: String, initial: String)) {
     let element = TestElement()
-    element.set("label", nil)
-    #expect(element.get("label") == "")
-    element.set("place", "here")
-    element.set("place", nil)
-    #expect(element.get("place") == "NULL")
-    element.set("format", "a")
-    element.set("format", "")
-    #expect(element.get("format") == "NULL")
+    #expect(element.initial(row.name) == row.initial && element.get(row.name) == row.initial)
+    element.set(row.name, "here")
+    #expect(element.get(row.name) == "here")
+    element.set(row.name, none)
+    #expect(element.get(row.name) == row.initial)
+    #expect(element.settings.takeRefusals().isEmpty)
   }
 
   @Test func numbersFlagsAndTexts() throws {

@@ -33,6 +33,7 @@ struct TestRate: FractionConvertible, Equatable {
 
 struct TestSettings: PropertySettings {
   var name = "unnamed"
+  var note = ""
   var place: String?
   var timeout: UInt32 = 250
   var port: UInt16 = 80
@@ -65,9 +66,9 @@ final class TestElement: GStreamerElement, PropertyOwner {
     .text(
       "format", \.format, "Format", "Words with commas", .mutablePlaying,
       parse: { text throws(InvalidPropertyValue) in
-        guard text?.isEmpty == false else { return nil }
-        guard text?.contains("x") == false else { throw InvalidPropertyValue("there is an x") }
-        return text?.split(separator: ",").map(String.init)
+        guard let text else { return nil }
+        guard !text.contains("x") else { throw InvalidPropertyValue("there is an x") }
+        return text.split(separator: ",").map(String.init)
       }, text: { $0?.joined(separator: ",") }),
     .integerRows(
       "rows", \.rows, "Rows", "Rows of two", .mutablePlaying,
@@ -75,6 +76,7 @@ final class TestElement: GStreamerElement, PropertyOwner {
         guard let rows, rows.allSatisfy({ $0.count == 2 }) else { throw InvalidPropertyValue("a row is <x,y>") }
         return rows
       }, rows: { $0 }),
+    .string("note", \.note, "Note", "An empty text", .mutablePlaying),
     .unsigned("answer", 0...100, default: 42, "Answer", "Read-only") { _ in 42 },
     .enumeration("state", default: TestMode.slow, "State", "Read-only") { _ in .fast },
     .structure("summary", "Summary", "Read-only") { element in

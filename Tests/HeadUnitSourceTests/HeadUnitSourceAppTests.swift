@@ -45,7 +45,7 @@ import Testing
     let screen = try HeadUnitPipeline("preset=core \(property)")
     let app = try RawApp.active(port: screen.port)
     #expect(try app.request(.sendHapticData, [:]).success == isGranted)
-    #expect(screen.source["grant"] == (isGranted ? "Emergency-1, HapticGroup" : ""))
+    #expect(screen.source["grant"] == (isGranted ? "Emergency-1, HapticGroup" : nil))
   }
 
   @Test func unknownGroup() throws {

@@ -141,7 +141,7 @@ import Testing
     source.set("preset", "generic-hmi")
     #expect(source["max-bitrate"] == "3000" && source["screen-size"] == "960x600")
     source.set("screen-size", "640x480")
-    #expect(source["screen-size"] == "640x480" && source["additional-sizes"] == "")
+    #expect(source["screen-size"] == "640x480" && source["additional-sizes"] == nil)
     source.set("additional-sizes", "320x240, 640x480@2")
     #expect(source["additional-sizes"] == "320x240, 640x480@2.0")
     source.set("formats", "RTP/H264,RAW/H264")

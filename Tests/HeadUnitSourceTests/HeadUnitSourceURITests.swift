@@ -55,7 +55,7 @@ import Testing
     element.set("address", "::1")
     element.set("port", "77")
     #expect(uri == "sdl+headunit://[::1]:77")
-    element.set("address", "")
+    element.set("address", "*")
     #expect(uri == "sdl+headunit://*:77")
   }
 

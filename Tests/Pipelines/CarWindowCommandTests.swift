@@ -77,7 +77,10 @@ import Testing
     (["--no-sound", "no-such-program"], "can't be started: No such file"),
     (["--no-sound", "--encryption", "nonsense", "xclock"], "'nonsense' is no value of --encryption"),
     (["--no-sound", "--policy-updates", "nonsense", "xclock"], "'nonsense' is no value of --policy-updates"),
-    (["--no-sound", "--app-name", "", "xclock"], "The option --app-name must have 1 to 100 characters, not 0"),
+    (
+      ["--no-sound", "--app-name", String(repeating: "a", count: 101), "xclock"],
+      "The option --app-name must have 1 to 100 characters, not 101"
+    ),
     (["--no-sound", "--uri", "sdl://", "xclock"], "The option --uri can't be used"),
     (["--no-sound", "--rpc-encryption", "require", "xclock"], "set the options --certificate and --private-key."),
     (["--record", "/nonexistent/file", "xclock"], "Could not open file"),
@@ -99,6 +102,7 @@ import Testing
   @Test(arguments: [
     (["--app-name", "Map", "--app-id", "1234567890", "--app-type", "projection"], "Map", "1234567890", "PROJECTION"),
     ([], "xclock", "sdl-car-window-xclock", "NAVIGATION"),
+    (["--app-name", "", "--app-id", ""], "xclock", "sdl-car-window-xclock", "NAVIGATION"),
   ])
   func identity(_ options: [String], name: String, id: String, type: String) throws {
     let headUnit = try HeadUnitProgram(in: folder, "--app-exits")

@@ -68,7 +68,7 @@ import Testing
 
   /// After an error on the way up another one may be tried.
   @Test func acceptedAfterAFailure() throws {
-    let pipeline = try Pipeline("videotestsrc ! sdlvideosink name=sink app-name=\"\"")
+    let pipeline = try Pipeline("videotestsrc ! sdlvideosink name=sink app-name=\(String(repeating: "x", count: 101))")
     #expect(pipeline.setState(GST_STATE_PLAYING) == GST_STATE_CHANGE_FAILURE)
     #expect(gst_uri_handler_set_uri(OpaquePointer(try pipeline.sink.pointer), "sdl://192.0.2.7", nil) != 0)
   }

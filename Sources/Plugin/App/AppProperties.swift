@@ -6,10 +6,10 @@ extension Property where Owner: AppElement {
   /// The app's identity, its head unit, and its time-outs.
   static var app: [Property<Owner>] {
     [
-      .text(
+      .string(
         "uri", \.app.uri, "URI",
         "Head unit: sdl://HOST[:PORT], sdl+bluetooth:[ADDRESS] (waits for the car with this address, or for any), sdl+builtin:PRESET (default, core, core-listed, generic-hmi, legacy, bluetooth-and-wifi, hostile), or sdl+fd:NUMBER[?local=true], a connected stream socket that the element takes over. Unset: the built-in head unit",
-        .mutableReady, parse: { $0.flatMap { $0.isEmpty ? nil : $0 } }, text: { $0 }),
+        .mutableReady),
       .string(
         "app-name", \.app.name, "App name",
         "Name under which the head unit shows the app, at most 100 characters; the default gets a number if it is taken",
@@ -37,7 +37,7 @@ extension Property where Owner: AppElement {
         "vr-synonyms", \.app.synonyms, "VR synonyms",
         "Other names of the app for voice commands, separated by commas, at most 100 of 40 characters each",
         .mutableReady, parse: { text throws(InvalidPropertyValue) in try AppNames.synonyms(text ?? "") },
-        text: { $0.isEmpty ? nil : $0.joined(separator: ",") }),
+        text: { $0.joined(separator: ",") }),
       .string(
         "app-icon", \.app.icon, "App icon",
         "PNG file with the app's icon; not sent again while the head unit keeps it",
@@ -74,7 +74,7 @@ extension Property where Owner: AppElement {
       "Notifications of the head unit to post as sdl-rpc: names of the RPC specification, separated by commas, such as OnVehicleData",
       .mutablePlaying,
       parse: { text throws(InvalidPropertyValue) in try FunctionID.notifications(text ?? "") },
-      text: { $0.isEmpty ? nil : $0.map(\.description).joined(separator: ",") },
+      text: { $0.map(\.description).joined(separator: ",") },
       changed: { $0.app?.setNotifications($0.wantedNotifications, of: $0) })
   }
 

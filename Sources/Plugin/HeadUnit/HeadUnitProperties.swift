@@ -95,10 +95,10 @@ extension Property where Owner: HeadUnitElement {
   }
 
   static var script: Property {
-    .text(
+    .string(
       "script", \.headUnit.script, "Script",
       "Path of a behaviour script: the head unit's actions and their times, one step per line, read at the start",
-      .mutableReady, parse: { $0?.isEmpty == true ? nil : $0 }, text: { $0 })
+      .mutableReady)
   }
 
   static var apps: Property {
@@ -177,7 +177,7 @@ extension Property where Owner: HeadUnitElement {
   private static func parseTransports(
     _ text: String?
   ) throws(InvalidPropertyValue) -> [TransportRole]? {
-    guard let text, !text.isEmpty else { return nil }
+    guard let text else { return nil }
     guard let list = TransportRole.list(text) else {
       throw InvalidPropertyValue(
         "'\(text)' is no list of transports; write 1, 2, both with a comma between them, or none")

@@ -59,8 +59,8 @@ struct HeadUnitSettings: Sendable {
     case format(PCMFormat)
   }
 
-  /// An empty name means all addresses of this machine.
-  var listeningAddress: String? { address.isEmpty || address == "*" ? nil : address }
+  /// Nil for all addresses of this machine.
+  var listeningAddress: String? { address == "*" ? nil : address }
 
   /// The phone to whose apps it connects over Bluetooth, instead of listening; nil to listen.
   ///

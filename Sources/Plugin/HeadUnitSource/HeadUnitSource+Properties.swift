@@ -179,7 +179,7 @@ extension HeadUnitSource {
   }
 
   private static func parseGroups(_ text: String?) throws(InvalidPropertyValue) -> Set<PolicyGroup> {
-    guard let text, !text.isEmpty else { return [] }
+    guard let text else { return [] }
     guard let groups = PolicyGroup.list(text) else {
       throw InvalidPropertyValue(
         "'\(text)' is no list of groups; there are \(PolicyGroup.names.joined(separator: ", "))")

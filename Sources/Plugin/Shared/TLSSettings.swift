@@ -104,7 +104,7 @@ extension Property {
     _ name: PropertyName, _ path: SettingsPath<String?>, _ nick: StaticString, _ blurb: StaticString
   ) -> Property {
     .text(
-      name, path, nick, blurb, .mutableReady, parse: { $0.flatMap { $0.isEmpty ? nil : $0 } },
+      name, path, nick, blurb, .mutableReady, parse: { $0 },
       text: { value in
         guard let value, case .text = PEMSource(value) else { return value }
         return "(PEM text)"

@@ -101,9 +101,9 @@ struct VideoFormatList: Equatable {
     self.transports = transports
   }
 
-  /// Parses the property's value; nil and the empty text leave the choice to the head unit.
+  /// Parses the property's value; nil leaves the choice to the head unit.
   static func parse(_ text: String?) throws(InvalidPropertyValue) -> VideoFormatList? {
-    guard let text, !text.isEmpty else { return nil }
+    guard let text else { return nil }
     guard let list = VideoFormatList(text) else {
       throw InvalidPropertyValue("\"\(text)\" is not raw, rtp, or both with a comma between them")
     }
