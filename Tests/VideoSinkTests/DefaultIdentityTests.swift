@@ -74,6 +74,22 @@ import Testing
     #expect(settings.headUnitOfDefaults == nil)
   }
 
+  /// Ids that were set are registered once, whatever their case.
+  @Test(arguments: [
+    ("sdl://127.0.0.1", "sdl://LocalHost:12345", true), ("sdl://192.0.2.7", "sdl://192.0.2.8", false),
+    ("sdl+bluetooth:", "sdl+bluetooth:", true), ("sdl+builtin:core", "sdl+builtin:core", false), (nil, nil, false),
+  ])
+  func oneIDOnOneHeadUnit(_ uri: String?, _ other: String?, _ isRefused: Bool) {
+    #expect(GStreamer.isReady, "it reads the uri")
+    var (first, second) = (AppSettings(), AppSettings())
+    (first.uri, second.uri) = (uri, other)
+    #expect(!first.excludes(second), "defaults get a number")
+    (first.id, second.id) = ("map", "Map")
+    #expect(first.excludes(second) == isRefused)
+    second.id = "radio"
+    #expect(!first.excludes(second))
+  }
+
   /// Another head unit knows nothing of these.
   @Test func eachHeadUnitHasItsOwn() throws {
     let headUnits = [try TestHeadUnit(), try TestHeadUnit()]

@@ -48,6 +48,40 @@ import Testing
         && (error.text.contains("sink shows") || error.text.contains("second shows")), "\(error)")
   }
 
+  /// The head unit does not know pipelines, nor case, nor how a URI names it.
+  @Test(arguments: [
+    ("videotestsrc is-live=true ! sdlvideosink", false), ("audiotestsrc is-live=true ! sdlaudiosink", true),
+  ])
+  func oneAppInTwoPipelines(_ elements: String, _ canBeShared: Bool) throws {
+    let (headUnit, other) = (try TestHeadUnit(), try TestHeadUnit())
+    let first = try Pipeline(
+      """
+      videotestsrc is-live=true ! \(Picture.caps()) ! \
+      sdlvideosink name=sink app-id=map app-name=First uri=\(headUnit.uri)
+      """)
+    try first.play()
+    try headUnit.wait(for: "the first app") { $0.registrations.count == 1 ? true : nil }
+    let uri = headUnit.uri.replacing("127.0.0.1", with: "localhost")
+    let second = try Pipeline("\(elements) name=sink app-id=Map app-name=Second uri=\(uri)")
+    #expect(second.setState(GST_STATE_READY) == GST_STATE_CHANGE_FAILURE)
+    let error = try second.waitForError()
+    #expect(error.isResource(GST_RESOURCE_ERROR_BUSY), "\(error)")
+    let path = try #require(String(freeing: gst_object_get_path_string(first.sink.pointer.cast())))
+    #expect(error.text.hasPrefix("\(path) has registered the app with the app-id Map already"), "\(error)")
+    #expect(error.text.contains("context sdl.apps") == canBeShared, "\(error)")
+    // Another head unit has not registered it.
+    try second.sink.set("uri", other.uri)
+    try second.play()
+    try other.wait(for: "the second app") { $0.registrations.count == 1 ? true : nil }
+    second.stop()
+    // Once the first one has gone, it is free.
+    first.stop()
+    try second.sink.set("uri", headUnit.uri)
+    try second.play()
+    try headUnit.wait(for: "the second app") { $0.registrations.count == 2 ? true : nil }
+    #expect(second.drain().count { $0.error != nil } == 1)
+  }
+
   /// Each has a head unit of its own.
   @Test func oneAppOnBuiltInHeadUnits() throws {
     let pipeline = try Pipeline(

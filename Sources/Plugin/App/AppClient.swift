@@ -40,10 +40,11 @@ final class AppClient: Sendable {
   /// An app that does nothing before ``start()``.
   ///
   /// - Throws: the first thing in the settings that can't work.
-  init(_ settings: AppSettings, _ element: any AppElement, time: TimeSource = .monotonic) throws(ElementError) {
+  init(
+    _ settings: AppSettings, _ first: AppMember, _ log: ProtocolLog, time: TimeSource = .monotonic
+  ) throws(ElementError) {
     var number: AppNumber?
     if let headUnit = settings.headUnitOfDefaults { number = AppNumber(on: headUnit) }
-    let log = ProtocolLog(element.gstElement)
     var configuration = try settings.connection(number: number?.value ?? 1, clock: time) { log.note($0) }
     configuration.messageTrace = log
     do throws(ElementError) {
@@ -55,7 +56,7 @@ final class AppClient: Sendable {
     self.settings = settings
     self.time = time
     began = time.now
-    state = Monitor(AppClientState(AppMember(element)))
+    state = Monitor(AppClientState(first))
     reports = AppReports(settings, state, time: time)
     self.number = Mutex(number)
     connection = AppConnection(configuration: configuration, observer: observer)
@@ -210,8 +211,7 @@ extension AppClient {
   }
 
   /// Another element uses the app; false if it can't, since another streams the same or the app does not go on.
-  func join(_ element: any AppElement) -> Bool {
-    let member = AppMember(element)
+  func join(_ member: AppMember) -> Bool {
     let hasJoined = state.withLock { $0.phase < .failing && $0.members.join(member) }
     if hasJoined { requestNotifications() }
     return hasJoined
@@ -241,8 +241,8 @@ extension AppClient {
     state.members.areAway && !settings.isServed(by: self.settings)
   }
 
-  /// The name of the first element that uses it; nil if none does.
-  var firstElementName: String? { state.members.firstName }
+  /// The first element that uses it; nil if none does.
+  var firstElement: AppMember? { state.members.first }
 
   /// The name of the element that streams `kind`; nil if none does.
   func elementName(of kind: StreamService) -> String? {

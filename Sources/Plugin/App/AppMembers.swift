@@ -10,6 +10,8 @@ struct AppMember: Sendable {
   let kind: StreamService
   /// The element's name.
   let name: String
+  /// Its name with those of the bins around it.
+  let path: String
   /// Its stream, while there is one.
   var stream: (any AppStream)?
   /// It is in NULL, and only posts what the app reports until another element uses it.
@@ -25,6 +27,7 @@ struct AppMember: Sendable {
     kind = element.service
     notifications = element.wantedNotifications
     name = String(freeing: gst_object_get_name(element.gstElement.cast())) ?? ""
+    path = String(freeing: gst_object_get_path_string(element.gstElement.cast())) ?? name
   }
 }
 
@@ -42,8 +45,8 @@ struct AppMembers: Sendable {
   /// The notifications that any of them wants.
   var notifications: Set<FunctionID> { members.reduce(into: []) { $0.formUnion($1.notifications) } }
 
-  /// The name of the first element that uses the app; nil if none does.
-  var firstName: String? { members.first { !$0.isAway }?.name }
+  /// The first element that uses the app; nil if none does.
+  var first: AppMember? { members.first { !$0.isAway } }
 
   /// The name of the element that streams `kind`; nil if none does.
   func name(of kind: StreamService) -> String? { members.first { $0.kind == kind && !$0.isAway }?.name }

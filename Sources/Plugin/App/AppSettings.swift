@@ -101,10 +101,27 @@ struct AppSettings: Equatable, Sendable {
   /// The head unit on which other apps may have the same default id or name; nil if both are set, and for the built-in
   /// one, which serves a single app.
   var headUnitOfDefaults: String? {
-    guard name == Self.defaultName || id == Self.defaultID, case .tcp(let host, let port) = try? headUnit() else {
-      return nil
+    guard name == Self.defaultName || id == Self.defaultID, case .tcp = try? headUnit() else { return nil }
+    return sharedHeadUnit
+  }
+
+  /// The head unit, the same for all ways to write it; nil for a built-in one, which serves a single app.
+  private var sharedHeadUnit: String? {
+    switch try? headUnit() {
+    case .tcp(let host, let port):
+      "\(Self.loopbackNames.contains(host.lowercased()) ? "localhost" : host.lowercased()):\(port)"
+    case .bluetooth, .descriptor: uri
+    case .builtIn, nil: nil
     }
-    return "\(Self.loopbackNames.contains(host.lowercased()) ? "localhost" : host.lowercased()):\(port)"
+  }
+
+  /// Whether a head unit that has registered this app refuses `other`, because it has the same id. Case does not
+  /// matter, and defaults get a number.
+  func excludes(_ other: AppSettings) -> Bool {
+    guard id != Self.defaultID, id.lowercased() == other.id.lowercased(), let headUnit = sharedHeadUnit else {
+      return false
+    }
+    return headUnit == other.sharedHeadUnit
   }
 
   /// The app's id and name: the number is appended to defaults, if it is not 1.

@@ -23,11 +23,18 @@ final class SharedApps: Sendable {
   }
 
   private struct Entry: Sendable {
+    /// The object to which it belongs.
+    let owner: ObjectIdentifier
     var key: Key
     let app: AppClient
   }
 
-  private let entries = Mutex<[Entry]>([])
+  /// The apps of all objects: a head unit registers each id once, and does not know pipelines.
+  private static let entries = Mutex<[Entry]>([])
+
+  private var apps: [AppClient] {
+    Self.entries.withLock { entries in entries.filter { $0.owner == ObjectIdentifier(self) }.map(\.app) }
+  }
 
   /// The result of a request to use an app.
   enum Result {
@@ -40,32 +47,36 @@ final class SharedApps: Sendable {
 
   deinit {
     // GStreamer may hold the lock of a bin that has lost the context.
-    for entry in entries.withLock({ $0 }) { entry.app.end(isQuiet: true) }
+    for app in apps { app.end(isQuiet: true) }
+    Self.entries.withLock { entries in entries.removeAll { $0.owner == ObjectIdentifier(self) } }
   }
 
   /// Ends the apps that no element uses.
   func endAbandoned() {
-    for entry in entries.withLock({ $0 }) where entry.app.isAbandoned { entry.app.end() }
+    for app in apps where app.isAbandoned { app.end() }
   }
 
   /// Finds the app of `settings` or makes it, and counts `element` among its elements.
   ///
-  /// - Throws: the first thing in the settings that can't work; or that another element sends the app's sound.
+  /// - Throws: the first thing in the settings that can't work; or that another element has the app.
   func join(
     _ settings: AppSettings, _ element: any AppElement, time: TimeSource
   ) throws(ElementError) -> Result {
-    let key = Key(settings)
+    let (owner, key) = (ObjectIdentifier(self), Key(settings))
+    // Without the lock, since they take the element's: GStreamer may hold that while it gives up an object of this class.
+    let (member, log) = (AppMember(element), ProtocolLog(element.gstElement))
     // Ended without the lock, since that posts messages.
-    let outdated = entries.withLock { entries in
-      entries.filter { $0.key == key && $0.app.isAbandoned(for: settings) }.map(\.app)
+    let outdated = Self.entries.withLock { entries in
+      entries.filter { $0.owner == owner && $0.key == key && $0.app.isAbandoned(for: settings) }.map(\.app)
     }
     for app in outdated { app.end() }
-    return try entries.withLock { entries throws(ElementError) in
+    return try Self.entries.withLock { entries throws(ElementError) in
       entries.removeAll { !$0.app.isUsable }
-      let apps = entries.filter { $0.key == key }.map(\.app)
+      let own = entries.filter { $0.owner == owner }
+      let apps = own.filter { $0.key == key }.map(\.app)
       for app in apps {
-        let first = app.firstElementName
-        if app.join(element) { return .joined(app, beside: first) }
+        let first = app.firstElement?.name
+        if app.join(member) { return .joined(app, beside: first) }
       }
       // A second video sink is a second app, whose default id and name get a number; for a second audio sink it is not
       // clear which app is meant.
@@ -75,28 +86,43 @@ final class SharedApps: Sendable {
           "\(other) sends the sound of the app \(settings.name) already, and head units play one stream of each app: give this sdlaudiosink an app-id and app-name of its own, or mix the sound before it (audiomixer)."
         )
       }
-      let others = entries.filter { $0.key != key && $0.key.uri == key.uri }
-      if element.service == .video, let other = Self.showing(settings, among: apps + others.map(\.app)) {
+      if let other = Self.registering(settings, among: entries.filter { $0.owner != owner }) {
+        throw Self.isRegistered(by: other, settings, element.service)
+      }
+      let others = own.filter { $0.key != key && $0.key.uri == key.uri }
+      if element.service == .video, let other = Self.showing(settings, among: own.map(\.app)) {
         throw .resource(
           GST_RESOURCE_ERROR_BUSY,
           "\(other) shows the picture of the app with the app-id \(settings.id) already, and head units register each app once: give this sdlvideosink an app-id and app-name of its own, or compose the pictures before it (compositor)."
         )
       }
-      let app = try AppClient(settings, element, time: time)
+      let app = try AppClient(settings, member, log, time: time)
       let unlike = Self.unlike(key, element.service, others)
-      entries.append(Entry(key: key, app: app))
+      entries.append(Entry(owner: owner, key: key, app: app))
       return .made(app, unlike: unlike)
     }
   }
 
-  /// The element that shows the app with the same id, which the user has chosen: defaults get a number. A built-in head
-  /// unit has one app only.
+  /// The element that shows the app with the same id.
   private static func showing(_ settings: AppSettings, among apps: [AppClient]) -> String? {
-    guard settings.id != AppSettings.defaultID, let uri = settings.uri, let headUnit = try? HeadUnitURI(uri) else {
-      return nil
-    }
-    if case .builtIn = headUnit { return nil }
-    return apps.lazy.filter { $0.settings.id == settings.id }.compactMap { $0.elementName(of: .video) }.first
+    apps.lazy.filter { $0.settings.excludes(settings) }.compactMap { $0.elementName(of: .video) }.first
+  }
+
+  /// The first element of another pipeline's app with the same id.
+  private static func registering(_ settings: AppSettings, among entries: [Entry]) -> AppMember? {
+    entries.lazy.filter { $0.app.settings.excludes(settings) }.compactMap(\.app.firstElement).first
+  }
+
+  private static func isRegistered(
+    by other: AppMember, _ settings: AppSettings, _ service: StreamService
+  ) -> ElementError {
+    let advice =
+      other.kind == service
+      ? "" : ", or hand that pipeline's context \(context.name) over to this one, for one app with picture and sound"
+    return .resource(
+      GST_RESOURCE_ERROR_BUSY,
+      "\(other.path) has registered the app with the app-id \(settings.id) already, and head units register each app once: give this element an app-id and app-name of its own\(advice)."
+    )
   }
 
   /// The element that streams the other service of an app that differs in one part of its identity.
