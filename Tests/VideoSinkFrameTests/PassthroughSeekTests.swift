@@ -64,8 +64,10 @@ import Testing
       #expect(isFirst)
       try player.pipeline.play()
       try player.pipeline.waitForEnd()
-      let shown = try player.shown(since: 0)
-      #expect(Array(shown.suffix(pictures.count)) == pictures)
+      // A busy machine repeats one wherever it stands still.
+      let shown = try player.shown(since: 0).reduce(into: [[UInt8]]()) { if $0.last != $1 { $0.append($1) } }
+      let isWhole = shown == pictures
+      #expect(isWhole, "\(shown.count) of \(pictures.count)")
       #expect(player.headUnit.record.violations == [])
       #expect(try player.pipeline.sink.statistics.areFramesConserved)
     }
