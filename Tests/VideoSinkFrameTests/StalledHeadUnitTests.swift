@@ -36,10 +36,11 @@ import Testing
     }
   }
 
-  private func expectNormalLatency(_ sink: Element) {
+  /// - Parameter longest: nanoseconds for which a frame has waited before, at least.
+  private func expectNormalLatency(_ sink: Element, after longest: Int) {
     #expect(eventually { sink.statistics["queue-frames"] == 0 && sink.statistics["queue-bytes"] == 0 })
     #expect(sink.statistics["queue-dwell-last-ns"] < 200_000_000)
-    #expect(sink.statistics["queue-dwell-maximum-ns"] > 1_000_000_000)
+    #expect(sink.statistics["queue-dwell-maximum-ns"] > longest)
   }
 
   @Test func liveSourceDropsWholeGroups() throws {
@@ -67,7 +68,8 @@ import Testing
       if index == stall.upperBound { harness.headUnit.server.setReading(true, for: app) }
     }
     #expect(largestQueue == 3)
-    expectNormalLatency(sink)
+    // On a busy machine all may be dropped for their latency before they have waited for a second.
+    expectNormalLatency(sink, after: 500_000_000)
     harness.source.end()
     try harness.pipeline.waitForEnd()
     let statistics = sink.statistics
@@ -82,9 +84,7 @@ import Testing
     // It goes on, though a busy machine may drop the end of a group once more.
     #expect(indices.last ?? 0 > units.count - 3 * Self.keyFrameInterval)
     #expect(statistics["frames-dropped-queue-full"] > 0)
-    #expect(
-      statistics["frames-dropped-queue-full"] + statistics["frames-dropped-waiting-for-key-frame"] > 15,
-      "\(statistics)")
+    #expect(statistics.dropped > 15, "\(statistics)")
     #expect(try decode(frames, width: 320, height: 240).count == frames.count)
     // Frames that were in flight when the head unit stalled reach a decoder that has been opened anew since, which
     // can't be avoided; it starts at the next key frame.
@@ -120,7 +120,7 @@ import Testing
     try harness.pipeline.waitForEnd()
     let frames = try harness.headUnit.waitForFrames(units.count)
     #expect(indices(frames, units) == Array(units.indices))
-    expectNormalLatency(sink)
+    expectNormalLatency(sink, after: 1_000_000_000)
     #expect(sink.statistics["frames-sent"] == units.count && sink.statistics.dropped == 0)
   }
 }
