@@ -111,7 +111,10 @@ import Testing
   /// It says what is missing, once.
   @Test(arguments: Lack.allCases) func warning(_ lack: Lack) throws {
     let units = try encodedUnits(2)
-    let harness = try SinkHarness(caps: EncodedUnit.caps())
+    // Slow enough for the first frame, which follows its caps, to come before the service.
+    var configuration = HeadUnitConfiguration.small()
+    configuration.behaviour.videoStartDelay = .milliseconds(500)
+    let harness = try SinkHarness(configuration, caps: EncodedUnit.caps())
     try harness.pipeline.play()
     let bare = byteStream(nalUnits(units[0].bytes).filter { $0[0] & 0x1F == 5 })
     func isWarning(_ message: BusMessage) -> Bool { message.warning?.text.contains("Nothing can be shown") == true }
