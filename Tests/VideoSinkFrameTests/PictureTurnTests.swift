@@ -124,6 +124,23 @@ import struct TestSupport.Picture
     #expect(TestSupport.Picture.psnr(upsideDown, decoded[0]) > 30 && picture.psnr(against: decoded[1]) > 30)
   }
 
+  /// The next film asks in READY.
+  @Test func tagEndsInReady() throws {
+    let harness = try SinkHarness()
+    try harness.start()
+    let pad = try harness.pipeline["src"].pad("src")
+    let tags = try #require(gst_tag_list_new_from_string("taglist,image-orientation=rotate-90"))
+    gst_pad_push_event(pad, gst_event_new_tag(tags))
+    func offersTurned() throws -> Bool {
+      let caps = try #require(gst_pad_query_caps(harness.pipeline.sink.pad("sink"), nil))
+      defer { gst_caps_unref(caps) }
+      return (String(freeing: gst_caps_to_string(caps)) ?? "").contains("width=(int)240, height=(int)320")
+    }
+    #expect(try offersTurned())
+    try harness.pipeline.reach(GST_STATE_READY)
+    #expect(try !offersTurned())
+  }
+
   /// A picture that stands still is shown otherwise, too.
   @Test func directionChangesWhilePlaying() throws {
     let harness = try SinkHarness()

@@ -90,6 +90,9 @@ final class VideoStream: AppStream {
 
   func discardRest() {
     _ = frames.withPath { $0.end() }
+    // In READY the next film asks for caps before its own tag comes.
+    sink.settings.withLock { $0.taggedTurn = .none }
+    sink.frameSettingsChanged()
     sink.countStream { $0.resumed(at: time.now) }
   }
 
@@ -202,8 +205,7 @@ extension VideoStream {
 
   /// The head unit's displays, as pictures of the input are shown on them; nil while they are unknown.
   var displaysOfInput: [VideoDisplay]? {
-    let turn = turn
-    return state.withLock { $0.knownDisplays }?.map(turn.input)
+    state.withLock { $0.knownDisplays }?.map(turn.input)
   }
 
   /// Pictures may be turned otherwise from the next one on.
