@@ -183,12 +183,16 @@ let package = Package(
     .executableTarget(name: "Simulate", dependencies: ["Simulation"], path: "Tests/Simulate", swiftSettings: strict),
     .testTarget(name: "SimulationTests", dependencies: ["Simulation"], exclude: ["Cases"], swiftSettings: test),
 
+    // The link of the rate controller's tests, optimised, since it makes a step for each millisecond.
+    .target(
+      name: "LinkSimulation", dependencies: ["TestSupport", "SDLApp"], path: "Tests/LinkSimulation",
+      swiftSettings: strict),
     .testTarget(name: "SDLWireTests", dependencies: ["TestSupport", "SDLWire"], swiftSettings: test),
     .testTarget(
       name: "SDLMessagesTests", dependencies: ["TestSupport", "SDLWire", "SDLMessages"], swiftSettings: test),
     .testTarget(name: "H264Tests", dependencies: ["TestSupport", "H264"], swiftSettings: test),
     .testTarget(
-      name: "SDLAppTests", dependencies: ["TestSupport", "SDLApp", "SDLHeadUnit"] + neededByPlugin,
+      name: "SDLAppTests", dependencies: ["TestSupport", "LinkSimulation", "SDLApp", "SDLHeadUnit"] + neededByPlugin,
       swiftSettings: test),
     .testTarget(
       name: "SDLHeadUnitTests",

@@ -1,6 +1,7 @@
 import TestSupport
 import Testing
 
+@testable import LinkSimulation
 @testable import SDLApp
 
 /// Single samples: what makes the link ready, limits, clocks that jump, and numbers that can't be.

@@ -1,6 +1,7 @@
 import TestSupport
 import Testing
 
+@testable import LinkSimulation
 @testable import SDLApp
 
 /// Other flows on the link, links below the minimum, and peers that acknowledge late.

@@ -2,6 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
+@testable import LinkSimulation
 @testable import SDLApp
 
 /// A link of 8 Mbit/s that is narrow (0.6 Mbit/s) for 20 s, as a car's Wi-Fi, and one that is cut. Pictures at 30 per

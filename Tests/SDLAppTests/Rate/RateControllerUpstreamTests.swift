@@ -1,6 +1,7 @@
 import TestSupport
 import Testing
 
+@testable import LinkSimulation
 @testable import SDLApp
 
 /// Pictures that an encoder upstream makes at the bitrate that it is told, over a link of 600 kbit/s: one that is
