@@ -94,6 +94,26 @@ import Testing
     #expect(try Data(contentsOf: URL(fileURLWithPath: output)).count > 10_000)
   }
 
+  /// Without a version PyGObject takes the newest that is installed: GTK 4 for a program that is written for GTK 3.
+  @Test func pythonNamesTheVersionsOfItsLibraries() throws {
+    var count = 0
+    for folder in ["pipelines", "scripts", "Tests"] {
+      let root = Installation.package.appending(path: folder)
+      let paths = try #require(FileManager.default.enumerator(atPath: root.path)).compactMap { $0 as? String }
+      for path in paths where path.hasSuffix(".py") || !path.contains(".") {
+        guard let text = try? String(contentsOf: root.appending(path: path), encoding: .utf8) else { continue }
+        let imports = text.matches(of: /from gi\.repository import ([A-Za-z, ]+)/)
+          .flatMap { $0.1.split(separator: ", ") }
+        let named = text.matches(of: /require_version\("([A-Za-z]+)"/).map { $0.1 }
+        let unnamed = Set(imports.map { $0.trimmingCharacters(in: .whitespaces) })
+          .subtracting(named.map(String.init) + ["GLib", "GObject", "Gio"])
+        #expect(unnamed.isEmpty, "\(folder)/\(path): \(unnamed)")
+        if !imports.isEmpty { count += 1 }
+      }
+    }
+    #expect(count > 20)
+  }
+
   private static let programs = [
     "drive.py", "embedding/embed.py", "embedding/resizable.py", "encoder.py", "map.py", "preview.py", "resize.py",
     "statistics.py", "timeline/__main__.py", "turn-by-turn.py", "two-apps.py", "vehicle-data.py",

@@ -2,7 +2,10 @@
 
 import time
 
-from gi.repository import GLib, Gst
+import gi
+
+gi.require_version("Gst", "1.0")
+from gi.repository import GLib, Gst  # noqa: E402
 
 TICK_MILLISECONDS = 20
 # A few times a second.
