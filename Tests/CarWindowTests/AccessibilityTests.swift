@@ -50,17 +50,22 @@ import Testing
 
   @Test func readings() {
     var schedule = ReadingSchedule(now: .zero)
-    let (first, pause) = (schedule.begin(now: .zero), ReadingSchedule.shortestPause)
-    #expect(first && schedule.next == ReadingSchedule.longestPause)
+    let first = schedule.begin(now: .zero)
+    #expect(first && schedule.next == .seconds(1))
     // After a change, but not too soon.
     let isSooner = (schedule.screenChanged(), schedule.screenChanged())
-    #expect(isSooner == (true, false) && schedule.next == pause)
-    let tooSoon = schedule.begin(now: pause - .milliseconds(1))
+    #expect(isSooner == (true, false) && schedule.next == .milliseconds(500))
+    let tooSoon = schedule.begin(now: .milliseconds(499))
     #expect(!tooSoon)
-    // Once more without a change, and then no more.
-    let (second, third) = (schedule.begin(now: pause), schedule.begin(now: pause + ReadingSchedule.longestPause))
-    #expect(second && third && schedule.next == nil)
+    // Again without a change, for programs that answer late, and then no more.
+    var times: [Duration] = []
+    while let next = schedule.next, times.count < 10 {
+      times.append(next)
+      let isDue = schedule.begin(now: next)
+      #expect(isDue)
+    }
+    #expect(times == [500, 1500, 3500, 7500, 15_500].map { .milliseconds($0) })
     let again = schedule.screenChanged()
-    #expect(again && schedule.next == pause * 2 + ReadingSchedule.longestPause)
+    #expect(again && schedule.next == .seconds(16))
   }
 }

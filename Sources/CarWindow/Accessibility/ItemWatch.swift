@@ -69,18 +69,19 @@ final class ItemWatch: Sendable {
   }
 }
 
-/// When the items of a screen are read: soon after a change, but not too often, and once more when nothing has changed
-/// for a while, since toolkits publish items a moment after they show them.
+/// When the items of a screen are read: soon after a change, but not too often, and a few times more when nothing has
+/// changed for a while, since toolkits publish items after they show them, and a busy program answers late.
 struct ReadingSchedule: Equatable, Sendable {
   /// Between two readings, which cost the program time.
-  static let shortestPause = Duration.milliseconds(500)
-  /// Before the last one.
-  static let longestPause = Duration.seconds(1)
+  private static let shortestPause = Duration.milliseconds(500)
+  /// Before each reading after the one that follows a change.
+  private static let pauses: [Duration] = [.seconds(1), .seconds(2), .seconds(4), .seconds(8)]
 
   /// Nil until the screen changes.
   private(set) var next: Duration?
   private var earliest: Duration
-  private var isLast = false
+  /// Readings since the last change.
+  private var count = 0
 
   /// Begins with a reading.
   init(now: Duration) {
@@ -89,7 +90,7 @@ struct ReadingSchedule: Equatable, Sendable {
 
   /// - Returns: whether ``next`` is sooner now.
   mutating func screenChanged() -> Bool {
-    isLast = false
+    count = 0
     guard next.map({ $0 > earliest }) ?? true else { return false }
     next = earliest
     return true
@@ -98,8 +99,8 @@ struct ReadingSchedule: Equatable, Sendable {
   /// - Returns: whether a reading is due, which begins now.
   mutating func begin(now: Duration) -> Bool {
     guard let next, now >= next else { return false }
-    self.next = isLast ? nil : now + Self.longestPause
-    isLast.toggle()
+    self.next = count < Self.pauses.count ? now + Self.pauses[count] : nil
+    count += 1
     earliest = now + Self.shortestPause
     return true
   }
