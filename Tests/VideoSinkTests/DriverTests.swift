@@ -76,6 +76,16 @@ import Testing
     }
   }
 
+  /// The application was asked to pause because of a start that is not answered, and then the driver leaves.
+  @Test func theDriverLeavesInAPause() throws {
+    let harness = try SinkHarness(.small().with { $0.behaviour.videoStarts = [.silence] }, isLive: false)
+    try harness.pipeline.play()
+    harness.pushPicture()
+    try harness.pipeline.wait(for: "request") { $0.buffering == 0 ? true : nil }
+    try harness.headUnit.show(.background)
+    try harness.pipeline.waitForDriverRequest(GST_PROGRESS_TYPE_START)
+  }
+
   /// Nothing is left that the application would wait for.
   @Test func theWaitForTheDriverEndsWithTheStream() throws {
     let harness = try SinkHarness(.small(activation: nil), isLive: false)

@@ -61,7 +61,10 @@ final class AppReports: Sendable {
     if isLevelNew { state.members.notify(.hmiLevel) }
     if status.permissions != former.permissions { state.members.notify(.permissions) }
     for event in events where !state.isOver { receive(event, of: app) }
-    state.withStreams(of: listeners) { $0.sessionChanged(to: status) }
+    state.withStreams(of: listeners) {
+      $0.sessionChanged(to: status)
+      $0.tellDriverWait()
+    }
     for event in events { state.withStreams(of: listeners) { $0.appReported(event) } }
     state.change { $0.toldSession = $0.status.session }
   }

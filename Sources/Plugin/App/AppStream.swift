@@ -148,16 +148,24 @@ extension AppStream {
     case .waiting(let wait): sink.postStreamWaiting(wait)
     case .requestPause:
       setPause(true)
-      if state.withLock({ $0.isSuspendedByDriver }) {
-        let texts = driverWaitTexts
-        progress.driverWait.withLock { $0 = texts.over }
-        postActivation(GST_PROGRESS_TYPE_START, texts.waiting)
-      }
+      tellDriverWait()
     case .requestPlaying:
       // Before gst-launch is asked to play on: it does not while there is progress.
       if let over = progress.driverWait.withLock({ $0.take() }) { postActivation(GST_PROGRESS_TYPE_COMPLETE, over) }
       setPause(false)
     }
+  }
+
+  /// Says once that it is the driver for whom the application was asked to pause, which may have been before the head
+  /// unit's first status.
+  func tellDriverWait() {
+    guard !hasEnded, state.withLock({ $0.hasRequestedPause && $0.isSuspendedByDriver }) else { return }
+    let texts = driverWaitTexts
+    let isNew = progress.driverWait.withLock { over in
+      defer { over = texts.over }
+      return over == nil
+    }
+    if isNew { withoutAccess { postActivation(GST_PROGRESS_TYPE_START, texts.waiting) } }
   }
 
   private func postActivation(_ type: GstProgressType, _ text: String) {

@@ -97,6 +97,8 @@ extension AudioNegotiation {
 
   public var serviceState: StreamState { session.audioState }
 
+  public var hasRequestedPause: Bool { announcements.hasRequestedPause }
+
   /// The driver does not hear the app.
   public var isSuspendedByDriver: Bool {
     session.hmi.map { !$0.allowsAudio(isMedia: settings.isMedia) || !$0.isAudible } ?? false

@@ -10,6 +10,8 @@ public protocol StreamNegotiation: Sendable {
   var streamState: StreamState { get }
   /// The service has been started, whether or not frames may be sent now.
   var hasGrant: Bool { get }
+  /// The application was asked to pause, and not yet to play on.
+  var hasRequestedPause: Bool { get }
   /// The driver does not let the app be seen, or heard.
   var isSuspendedByDriver: Bool { get }
   /// The state of the service in the session.

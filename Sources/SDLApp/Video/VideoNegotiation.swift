@@ -106,6 +106,8 @@ extension VideoNegotiation {
 
   public var serviceState: StreamState { session.videoState }
 
+  public var hasRequestedPause: Bool { announcements.hasRequestedPause }
+
   /// The driver does not show the app.
   public var isSuspendedByDriver: Bool { session.hmi.map { !$0.allowsVideo } ?? false }
 
