@@ -191,12 +191,14 @@ import Testing
   /// As often as the machine allows while other tests run.
   @Test func manyShortRuns() throws {
     let pipeline = try Pipeline("sdlcarwindowsrc command=xclock ! fakesink name=sink")
+    let seed = testSeed()
+    var random = SeededGenerator(seed: seed)
     for _ in 0..<20 {
       try pipeline.play()
-      usleep(UInt32.random(in: 0...150_000))
+      usleep(UInt32.random(in: 0...150_000, using: &random))
       pipeline.stop()
     }
-    #expect(Self.cookies.isEmpty)
-    #expect(!pipeline.drain().contains { $0.error != nil })
+    #expect(Self.cookies.isEmpty, "seed \(seed)")
+    #expect(pipeline.drain().compactMap(\.error).map(\.text) == [], "seed \(seed)")
   }
 }

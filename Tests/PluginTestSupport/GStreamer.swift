@@ -199,3 +199,13 @@ func text(of caps: UnsafePointer<GstCaps>) -> String {
   defer { g_free(text) }
   return String(cString: text)
 }
+
+extension GstState {
+  /// The four states in every order.
+  static let orders: [[GstState]] = {
+    func permutations(_ rest: [GstState]) -> [[GstState]] {
+      rest.isEmpty ? [[]] : rest.flatMap { first in permutations(rest.filter { $0 != first }).map { [first] + $0 } }
+    }
+    return permutations([GST_STATE_NULL, GST_STATE_READY, GST_STATE_PAUSED, GST_STATE_PLAYING])
+  }()
+}

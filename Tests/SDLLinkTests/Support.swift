@@ -40,14 +40,6 @@ final class TestPayload: MediaPayload {
   var outcomes: [Bool] { releases.withLock { $0 } }
 }
 
-/// The seed of a random test: `SDL_TEST_SEED`, or another one each time. It is printed, so that a failure can be
-/// repeated.
-func testSeed() -> UInt64 {
-  let seed = getenv("SDL_TEST_SEED").flatMap { UInt64(String(cString: $0)) } ?? .random(in: 0 ... .max)
-  print("SDL_TEST_SEED=\(seed)")
-  return seed
-}
-
 /// Random bytes, the same for the same seed.
 ///
 /// A block of a prime size, repeated: that is quick, and no frame size is a multiple of it.

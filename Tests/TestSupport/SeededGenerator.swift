@@ -1,3 +1,13 @@
+import Glibc
+
+/// The seed of a random test: `SDL_TEST_SEED`, or another one each time. It is printed, and tests say it when they
+/// fail, so that a failure can be repeated.
+public func testSeed() -> UInt64 {
+  let seed = getenv("SDL_TEST_SEED").flatMap { UInt64(String(cString: $0)) } ?? .random(in: 0 ... .max)
+  print("SDL_TEST_SEED=\(seed)")
+  return seed
+}
+
 /// SplitMix64: the same numbers on every run, so that a failure can be repeated.
 public struct SeededGenerator: RandomNumberGenerator, Sendable {
   private var state: UInt64

@@ -136,6 +136,7 @@ import Testing
   @Test func everyPair() throws {
     let choice = ProcessInfo.processInfo.environment["SDL_CALLBACK_MATRIX"]
     let turn = choice.flatMap { Int($0) } ?? Int.random(in: 0..<8)
+    if choice == nil { print("SDL_CALLBACK_MATRIX=\(turn)") }
     // What is loaded and started once.
     for content in [Content.picture, .sound] {
       try Self.run(Row(content: content, trigger: .message("sdl-stream-started")), .null)

@@ -196,7 +196,7 @@ import Testing
       properties: "sync=false bitrate=50000 speed-preset=ultrafast")
     try harness.start()
     harness.headUnit.server.setReading(false, for: try harness.headUnit.waitForApp())
-    var generator = SystemRandomNumberGenerator()
+    var generator = SeededGenerator(seed: 1)
     let noise = (0..<(640 * 480 * 3 / 16)).flatMap { _ in
       withUnsafeBytes(of: generator.next() as UInt64) { [UInt8]($0) }
     }

@@ -34,7 +34,7 @@ import struct TestSupport.SeededGenerator
   ]
 
   @Test(arguments: Content.allCases) func everything(_ content: Content) throws {
-    let seed = UInt64.random(in: .min ... .max)
+    let seed = testSeed()
     // What is loaded and started once.
     try Self.run(content, seed: 0, for: .milliseconds(200))
     _ = g_main_context_default()

@@ -7,16 +7,8 @@ import Testing
 
 /// State changes in every order, as in GStreamer's generic/states test, with each kind of peer.
 @Suite struct StateTests {
-  private static let orders: [[GstState]] = {
-    let states = [GST_STATE_NULL, GST_STATE_READY, GST_STATE_PAUSED, GST_STATE_PLAYING]
-    func permutations(_ rest: [GstState]) -> [[GstState]] {
-      rest.isEmpty ? [[]] : rest.flatMap { first in permutations(rest.filter { $0 != first }).map { [first] + $0 } }
-    }
-    return permutations(states)
-  }()
-
   private func cycle(_ sink: Element) {
-    for order in Self.orders {
+    for order in GstState.orders {
       for state in order {
         let result = gst_element_set_state(sink.pointer, state)
         #expect(result != GST_STATE_CHANGE_FAILURE)
@@ -28,7 +20,7 @@ import Testing
   }
 
   @Test func everyOrderWithTheBuiltInHeadUnit() throws {
-    #expect(Self.orders.count == 24)
+    #expect(GstState.orders.count == 24)
     cycle(try Element("sdlvideosink"))
   }
 
@@ -36,6 +28,7 @@ import Testing
     let peer = try RawPeer { $0.readToEnd() }
     let sink = try Element("sdlvideosink")
     sink.set("uri", peer.uri)
+    sink.set("open-timeout", "100")
     cycle(sink)
   }
 
@@ -43,6 +36,7 @@ import Testing
     let refusing = try RefusingPort()
     let sink = try Element("sdlvideosink")
     sink.set("uri", "sdl://127.0.0.1:\(refusing.port)")
+    sink.set("open-timeout", "100")
     cycle(sink)
     withExtendedLifetime(refusing) {}
   }
@@ -51,15 +45,17 @@ import Testing
     let headUnit = try TestHeadUnit()
     let pipeline = try Pipeline(
       "videotestsrc ! \(Picture.caps()) ! sdlvideosink name=sink uri=\(headUnit.uri)")
-    for order in Self.orders.shuffled().prefix(12) {
-      for state in order { #expect(pipeline.setState(state) != GST_STATE_CHANGE_FAILURE) }
+    let seed = testSeed()
+    var random = SeededGenerator(seed: seed)
+    for order in GstState.orders.shuffled(using: &random).prefix(12) {
+      for state in order { #expect(pipeline.setState(state) != GST_STATE_CHANGE_FAILURE, "seed \(seed)") }
     }
     try pipeline.reach(GST_STATE_NULL)
-    #expect(try pipeline.sink.statistics.areFramesConserved)
+    #expect(try pipeline.sink.statistics.areFramesConserved, "seed \(seed)")
     try pipeline.play()
     let count = headUnit.record.video.count
     try headUnit.waitForFrames(count + 3)
-    #expect(headUnit.record.violations == [])
+    #expect(headUnit.record.violations == [], "seed \(seed)")
   }
 
   /// With `auto` the streaming thread waits for the head unit's sizes meanwhile.
