@@ -206,7 +206,7 @@ import Testing
     #expect(next?.bytes == [1, 2] && next?.isDiscontinuous == true)
     // Short ones take far more than theirs.
     for _ in 0..<200_000 { _ = audio.append([1, 2], from: 1, now: .zero) }
-    #expect(audio.queuedCount < ReceivedAudio.maximumByteCount / 64)
+    #expect(audio.queuedCount < (8 << 20) / 64)
   }
 }
 

@@ -39,7 +39,7 @@ import Testing
     for time in 1...100_000 { _ = receive(&queue, .move(x: Double(time % 320), y: 5), at: time) }
     #expect(receive(&queue, .release(x: 1, y: 1)) == false)
     let touches = queue.fetch(for: 1)
-    #expect(touches.count == WindowTouchQueue.maximumWaiting + 1)
+    #expect(touches.count == 256 + 1)
     #expect(touches.last?.touch.kind == .cancel && kinds(touches).count { $0 == .cancel } == 1)
     // All has been fetched: a new finger is taken, and the end of the old one means nothing.
     #expect(receive(&queue, .release(x: 1, y: 1)) == nil)

@@ -71,7 +71,7 @@ import Testing
         try Socket.pair().0, .primary, name: address,
         address: ServedConnection.Address(device: address, network: address, isIP: true))
     }
-    for _ in 0..<WaitingPeers.mostCount {
+    for _ in 0..<64 {
       let refused = waiting.append(try peer("a"))
       #expect(refused == nil)
     }
@@ -79,7 +79,7 @@ import Testing
       let refused = waiting.append(try peer(address))
       #expect(refused?.name == "a")
     }
-    #expect(waiting.peers.count == WaitingPeers.mostCount)
+    #expect(waiting.peers.count == 64)
     let first = waiting.takeNext { $0 == "a" ? 3 : 0 }
     let second = waiting.takeNext { _ in 0 }
     #expect(first?.name == "b" && second?.name == "a")

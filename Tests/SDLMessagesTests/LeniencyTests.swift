@@ -6,8 +6,8 @@ import Testing
   private static let capability = """
     {"preferredResolution":{"resolutionWidth":800,"resolutionHeight":380},"maxBitrate":20000,
      "supportedFormats":[{"protocol":"RAW","codec":"H264"}],"hapticSpatialDataSupported":true,
-     "diagonalScreenSize":8,"pixelPerInch":96,"scale":1.5,"preferredFPS":15,
-     "additionalVideoStreamingCapabilities":[{"scale":2}]}
+     "diagonalScreenSize":8.0,"pixelPerInch":96.0,"scale":1.5,"preferredFPS":15,
+     "additionalVideoStreamingCapabilities":[{"scale":2.0}]}
     """
   private static let registration = """
     {"success":true,"resultCode":"SUCCESS","info":"i","language":"EN-US",
@@ -29,7 +29,9 @@ import Testing
   /// Replaces one member after the other by values of other types; the rest must read as before.
   private func replaceEachMember<T: RPCParameters>(of text: String, as type: T.Type) throws {
     let original = try json(text)
+    // All that is there is read, and written again.
     let expected = T(json: original).json
+    #expect(JSONValue.object(expected).holds(.object(original)), "\(expected)")
     for (key, value) in original {
       for wrong in Self.wrongValues where wrong != value {
         var changed = original
@@ -122,7 +124,7 @@ import Testing
     let entries = (0..<5000).map { #"{"preferredResolution":{"resolutionWidth":\#($0 + 1),"resolutionHeight":10}}"# }
     let text = #"{"additionalVideoStreamingCapabilities":[\#(entries.joined(separator: ","))]}"#
     let capability = try VideoStreamingCapability(json: json(text))
-    #expect(capability.additionalCapabilities?.count == VideoStreamingCapability.maximumAdditionalCapabilities)
+    #expect(capability.additionalCapabilities?.count == 100)
     #expect(capability.additionalCapabilities?.last?.preferredResolution == ImageResolution(100, 10))
   }
 
@@ -138,7 +140,7 @@ import Testing
   @Test func thousandsOfPermissions() throws {
     let items = (0..<2000).map { #"{"rpcName":"rpc\#($0)","hmiPermissions":{"allowed":["FULL"]}}"# }
     let text = #"{"permissionItem":[\#(items.joined(separator: ","))]}"#
-    #expect(try OnPermissionsChange(json: json(text)).allowedLevels.count == OnPermissionsChange.maximumItems)
+    #expect(try OnPermissionsChange(json: json(text)).allowedLevels.count == 500)
   }
 
   @Test func lastPermissionOfEqualNamesCounts() throws {
@@ -147,5 +149,18 @@ import Testing
         {"rpcName":"A","hmiPermissions":{"allowed":["NONE"]}}]}
       """
     #expect(try OnPermissionsChange(json: json(text)).allowedLevels == ["A": [.none]])
+  }
+}
+
+extension JSONValue {
+  /// Whether it has all members of another value, and perhaps more.
+  fileprivate func holds(_ other: JSONValue) -> Bool {
+    switch (self, other) {
+    case (.object(let all), .object(let some)):
+      some.allSatisfy { key, value in all[key].map { $0.holds(value) } ?? false }
+    case (.array(let all), .array(let some)):
+      all.count == some.count && zip(all, some).allSatisfy { $0.holds($1) }
+    default: self == other
+    }
   }
 }

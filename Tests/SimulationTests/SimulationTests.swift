@@ -29,6 +29,10 @@ import Testing
     #expect(Simulation.outcome(of: scenario).finding == nil)
   }
 
+  @Test func thereAreCases() {
+    #expect(Self.cases.count > 10)
+  }
+
   private static let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
     .appendingPathComponent("Cases")
   private static let cases =
