@@ -23,8 +23,9 @@ import Testing
   private func harness(isLive: Bool) throws -> SinkHarness {
     let harness = try SinkHarness(
       .small(frameRate: nil, maximumBitrate: nil), isLive: isLive, caps: EncodedUnit.caps(), frameRate: Self.frameRate,
-      // Repeated pictures have sizes of their own.
-      properties: "sync=false keep-alive-interval=0")
+      // Repeated pictures have sizes of their own. What is dropped is dropped by the queue: how much would be late
+      // depends on how busy the machine is.
+      properties: "sync=false keep-alive-interval=0 max-latency=0")
     if isLive { try harness.pipeline["src"].set("block", "false") }
     return harness
   }
@@ -68,8 +69,7 @@ import Testing
       if index == stall.upperBound { harness.headUnit.server.setReading(true, for: app) }
     }
     #expect(largestQueue == 3)
-    // On a busy machine all may be dropped for their latency before they have waited for a second.
-    expectNormalLatency(sink, after: 500_000_000)
+    expectNormalLatency(sink, after: 1_000_000_000)
     harness.source.end()
     try harness.pipeline.waitForEnd()
     let statistics = sink.statistics
@@ -83,7 +83,7 @@ import Testing
     }
     // It goes on, though a busy machine may drop the end of a group once more.
     #expect(indices.last ?? 0 > units.count - 3 * Self.keyFrameInterval)
-    #expect(statistics["frames-dropped-queue-full"] > 0)
+    #expect(statistics["frames-dropped-queue-full"] > 0 && statistics["frames-dropped-latency"] == 0, "\(statistics)")
     #expect(statistics.dropped > 15, "\(statistics)")
     #expect(try decode(frames, width: 320, height: 240).count == frames.count)
     // Frames that were in flight when the head unit stalled reach a decoder that has been opened anew since, which
@@ -121,6 +121,7 @@ import Testing
     let frames = try harness.headUnit.waitForFrames(units.count)
     #expect(indices(frames, units) == Array(units.indices))
     expectNormalLatency(sink, after: 1_000_000_000)
-    #expect(sink.statistics["frames-sent"] == units.count && sink.statistics.dropped == 0)
+    let statistics = sink.statistics
+    #expect(statistics["frames-sent"] == units.count && statistics.dropped == 0, "\(statistics.fields)")
   }
 }
