@@ -43,7 +43,7 @@ import Testing
       "screen-size=320x240 strict=false eos-on-disconnect=true formats=\"RAW/H264, RTP/H264, RAW/H265\"")
     let units = try encodedUnits(3)
     let application = RestartingApplication(screen.pipeline.element.pointer, screen.source.pointer, at: trigger)
-    for round in 1...17 {
+    for round in 1...9 {
       application.arm()
       let old = try RawApp(port: screen.currentPort)
       try misbehave(old) { application.hasRestarted }
@@ -73,7 +73,7 @@ import Testing
     let screen = try HeadUnitPipeline("screen-size=320x240")
     let units = try encodedUnits(3)
     let application = RestartingApplication(screen.pipeline.element.pointer, screen.source.pointer, at: trigger)
-    for _ in 1...20 {
+    for _ in 1...10 {
       application.arm()
       screen.pipeline.stop()
       screen.pipeline.setState(GST_STATE_PLAYING)

@@ -30,7 +30,7 @@ import Testing
   ])
   func file(_ elements: String, _ advice: String) throws {
     try FileManager.default.withTemporaryFolder { folder in
-      let film = try Film(in: folder, frameCount: 120, width: 640, height: 360)
+      let film = try Film(in: folder, frameCount: 75, width: 640, height: 360)
       let error = try failure(of: "filesrc location=\(film.path) ! \(elements)")
       #expect(error.isStream(GST_STREAM_ERROR_FORMAT))
       #expect(error.text.contains("The input is 640×360, but the head unit takes 320×240"), "\(error)")

@@ -31,7 +31,7 @@ import Testing
       }
     }
 
-    var rounds: Int { self == .live ? 100 : 40 }
+    var rounds: Int { self == .live ? 60 : 25 }
   }
 
   /// - Parameter isStrict: whether a start in any size but the last is refused, after which the app leaves the screen.

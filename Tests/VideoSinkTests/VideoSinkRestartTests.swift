@@ -49,8 +49,8 @@ import Testing
     Case(trigger: .navigation, causes: [.touch, .press]),
     Case(trigger: .element("sdl-button"), causes: [.press]),
   ]
-  /// 240 restarts in all for each kind of head unit.
-  private static let rounds = 16
+  /// 120 restarts in all for each kind of head unit.
+  private static let rounds = 8
 
   @Test(arguments: cases) func overTCP(_ restart: Case) async throws {
     try await onOwnThread {
