@@ -11,10 +11,10 @@ import Testing
     // A leak grows each time, a cache of the font libraries once.
     let growth = try (0..<2).map { _ in
       let before = try residentBytes()
-      for _ in 0..<150 { cycle() }
+      for _ in 0..<75 { cycle() }
       return try residentBytes() - before
     }
     // 5 kB a cycle: less than a picture, and than a font map.
-    #expect(growth.contains { $0 < 750_000 }, "\(growth)")
+    #expect(growth.contains { $0 < 375_000 }, "\(growth)")
   }
 }

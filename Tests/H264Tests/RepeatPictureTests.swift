@@ -103,7 +103,7 @@ import TestSupport
     }
     var answers = 0
     var repeatPicture = RepeatPicture()
-    for _ in 0..<30_000 {
+    for _ in 0..<8000 {
       var unit =
         switch Int.random(in: 0...2, using: &generator) {
         case 0: Self.keyFrame

@@ -137,7 +137,7 @@ struct EncoderSample: Sendable, CustomTestStringConvertible {
     var generator = SeededGenerator(seed: 3)
     let samples = EncoderSample.all.map(\.bytes)
     let profiles: [UInt8] = [66, 77, 100, 110, 122, 244]
-    for round in 0..<100_000 {
+    for round in 0..<20_000 {
       var bytes: [UInt8]
       if round % 2 == 0 {
         bytes = (0..<Int.random(in: 0...80, using: &generator)).map { _ in .random(in: 0...255, using: &generator) }

@@ -84,7 +84,7 @@ import Testing
 
   @Test func manyUpdatesStayBounded() throws {
     let driver = Self.driver(Self.core)
-    for index in 1...500 {
+    for index in 1...150 {
       let entries = (1...100).map { Self.size(100 + $0, 100 + index) }.joined(separator: ",")
       driver.updateCapability(try Self.capability("{\"additionalVideoStreamingCapabilities\":[\(entries)]}"))
       driver.updateCapability(try Self.capability(Self.size(1000 + index, 480)))

@@ -11,15 +11,30 @@ public enum StreamDecoder {
   ///
   /// - Parameter element: GStreamer's decoder with its properties.
   public static func decode(
-    _ stream: [UInt8], width: Int, height: Int, element: String = "avdec_h264 max-threads=1"
+    _ stream: [UInt8], width: Int, height: Int, element: String = standard
   ) throws -> [Picture] {
-    try withTemporaryFile(contents: stream) { input in
-      try withTemporaryFile(contents: []) { output in
-        try launch(
-          "filesrc location=\(input) ! h264parse ! \(element) ! videoconvert"
-            + " ! video/x-raw,format=I420 ! filesink location=\(output)")
-        return pictures(in: [UInt8](try Data(contentsOf: URL(fileURLWithPath: output))), width: width, height: height)
-      }
+    try decode([(stream, element)], width: width, height: height)[0]
+  }
+
+  public static let standard = "avdec_h264 max-threads=1"
+
+  /// Decodes Annex B streams, each with an element, in one process: loading libavcodec takes longer than to decode some
+  /// pictures.
+  public static func decode(
+    _ streams: [(bytes: [UInt8], element: String)], width: Int, height: Int
+  ) throws -> [[Picture]] {
+    let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
+    defer { try? FileManager.default.removeItem(at: folder) }
+    func file(_ index: Int, _ kind: String) -> URL { folder.appendingPathComponent("\(index).\(kind)") }
+    for (index, stream) in streams.enumerated() { try Data(stream.bytes).write(to: file(index, "h264")) }
+    try launch(
+      streams.enumerated().map { index, stream in
+        "filesrc location=\(file(index, "h264").path) ! h264parse ! \(stream.element) ! videoconvert"
+          + " ! video/x-raw,format=I420 ! filesink location=\(file(index, "i420").path)"
+      }.joined(separator: " "))
+    return try streams.indices.map { index in
+      pictures(in: [UInt8](try Data(contentsOf: file(index, "i420"))), width: width, height: height)
     }
   }
 

@@ -37,7 +37,9 @@ import Testing
   /// Which of the pictures a decoder shows after these access units.
   private static func shown(by video: [[UInt8]], of pictures: [[UInt8]]) throws -> Int? {
     let picture = try #require(try decode(video, width: 160, height: 120).last)
-    let differences = pictures.map { zip($0, picture).reduce(0) { $0 + abs(Int($1.0) - Int($1.1)) } }
+    // Of every fifth byte, which tell the ball's places apart.
+    let bytes = stride(from: 0, to: picture.count, by: 5)
+    let differences = pictures.map { other in bytes.reduce(0) { $0 + abs(Int(other[$1]) - Int(picture[$1])) } }
     return differences.min().flatMap(differences.firstIndex)
   }
 }

@@ -100,7 +100,7 @@ extension SeededGenerator {
     var app = TestApp(configuration(&generator))
     app.readsRPCs = false
     var started = 0
-    for _ in 0..<6000 {
+    for _ in 0..<2500 {
       var bytes = generator.pick(Self.corpus)
       if Int.random(in: 0..<8, using: &generator) == 0 {
         for _ in 0..<Int.random(in: 1...4, using: &generator) {
@@ -115,7 +115,7 @@ extension SeededGenerator {
     }
     // The tests are not mere refusals.
     #expect(started > 5)
-    #expect(app.session.statistics.pictures > 5)
+    #expect(app.session.statistics.pictures > 2)
   }
 
   @Test(arguments: 11...15 as ClosedRange<UInt64>)
@@ -124,7 +124,7 @@ extension SeededGenerator {
     var app = TestApp(configuration(&generator))
     app.readsRPCs = false
     var answered = 0
-    for _ in 0..<4000 {
+    for _ in 0..<1500 {
       let payload = generator.bytes(Int.random(in: 0...40, using: &generator))
       let header = FrameHeader(
         version: UInt8.random(in: 1...5, using: &generator),
