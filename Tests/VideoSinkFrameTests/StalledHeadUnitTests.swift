@@ -121,7 +121,8 @@ import Testing
     let frames = try harness.headUnit.waitForFrames(units.count)
     #expect(indices(frames, units) == Array(units.indices))
     expectNormalLatency(sink, after: 1_000_000_000)
-    let statistics = sink.statistics
-    #expect(statistics["frames-sent"] == units.count && statistics.dropped == 0, "\(statistics.fields)")
+    // The last one counts once its message is written, which is after it has left the queue.
+    #expect(eventually { sink.statistics["frames-sent"] == units.count }, "\(sink.statistics.fields)")
+    #expect(sink.statistics.dropped == 0)
   }
 }
