@@ -41,13 +41,13 @@ import Testing
 
   @Test func headUnitInTheNetwork() throws {
     let headUnit = try HeadUnitProgram(in: folder, "--app-exits", "--record", folder.path("record.h264"))
-    let result = try folder.launch(
-      "videotestsrc num-buffers=30 ! sdlvideosink max-lateness=-1 qos=false uri=\(headUnit.uri)")
+    // In real time a busy machine leaves out those whose time has passed.
+    let result = try folder.launch("videotestsrc num-buffers=30 ! sdlvideosink sync=false uri=\(headUnit.uri)")
     #expect(result.status == 0, "\(result)")
     let summary = headUnit.waitForEnd()
     #expect(summary.status == 0, "\(summary)")
     // The first picture may come before the head unit has told its size.
-    #expect((20...30).contains(try pictures(in: folder.path("record.h264"))), "\(summary)")
+    #expect((29...30).contains(try pictures(in: folder.path("record.h264"))), "\(summary)")
   }
 
   /// gst-launch quits its main loop for an error even before it runs, and then never ends, unless a change of state fails.
