@@ -229,6 +229,10 @@ import Testing
     #expect(session.nextDeadline == nil)
     #expect(session.connectionClosed(number: 1, now: .seconds(20)) == [.report(status)])
     #expect(session.advance(to: .seconds(25)) == [.call(.connectProfile(path: Self.path))])
+    _ = session.profileConnectionFailed(failure, now: .seconds(26))
+    #expect(
+      session.objectRemoved(path: Self.path, now: .seconds(27)) == [.report(.blocked(.unknownPhone(phone)))], "unpaired")
+    #expect(session.advance(to: .seconds(60)) == [])
   }
 
   /// While Bluetooth is off, no phone is called.
