@@ -7,9 +7,11 @@ struct FrameSource {
   private var source: UnsafeMutablePointer<GstAppSrc> { element.pointer.cast() }
   /// Frames per second, for the time stamps.
   private let frameRate: Int
+  let liveBuffers: LiveBuffers
 
   init(_ pipeline: Pipeline, caps: String, frameRate: Int = 30) throws {
     element = try pipeline["src"]
+    liveBuffers = try LiveBuffers(from: element)
     self.frameRate = frameRate
     setCaps(caps)
   }

@@ -39,6 +39,12 @@ final class SinkHarness {
     headUnit.otherEnd = { [weak pipeline] in "sink: \((try? pipeline?.sink.statistics.fields) ?? [:])" }
   }
 
+  /// Nothing that a test does makes the sink keep what it was given.
+  deinit {
+    pipeline.stop()
+    source.liveBuffers.expectNone()
+  }
+
   /// Pushes the next frame; returns its index.
   @discardableResult
   func push(_ bytes: [UInt8], flags: GstBufferFlags = GstBufferFlags(rawValue: 0)) -> Int {

@@ -2,6 +2,7 @@ import CGStreamerApp
 import GStreamerKit
 import SDLHeadUnit
 import SDLMessages
+import Testing
 
 /// Sound from the test, through the sink, to a head unit.
 final class SoundHarness {
@@ -29,6 +30,12 @@ final class SoundHarness {
     if isPlayer ?? !isLive { try pipeline.followBuffering() }
     source = try SoundSource(pipeline, format)
     headUnit.otherEnd = { [weak pipeline] in "sink: \((try? pipeline?.sink.statistics.fields) ?? [:])" }
+  }
+
+  /// Nothing that a test does makes the sink keep what it was given.
+  deinit {
+    pipeline.stop()
+    source.liveBuffers.expectNone()
   }
 
   /// Pushes sound in buffers of so many samples, with time stamps that follow each other.

@@ -6,9 +6,11 @@ import SDLMessages
 struct SoundSource {
   private let element: Element
   private var source: UnsafeMutablePointer<GstAppSrc> { element.pointer.cast() }
+  let liveBuffers: LiveBuffers
 
   init(_ pipeline: Pipeline, _ format: PCMFormat = PCMFormat()) throws {
     element = try pipeline["src"]
+    liveBuffers = try LiveBuffers(from: element)
     setCaps(Self.caps(format))
   }
 

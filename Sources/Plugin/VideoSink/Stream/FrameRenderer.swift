@@ -108,6 +108,11 @@ final class FrameRenderer: @unchecked Sendable {
     return former.pointer == buffer
   }
 
+  /// The stream is over: buffers belong to pools of other elements.
+  func forget() {
+    prerolled = nil
+  }
+
   /// Reacts to the outcome, before the path is given back.
   private func conclude(_ outcome: FrameOutcome, _ path: FramePath) -> GstFlowReturn {
     switch outcome {

@@ -82,14 +82,13 @@ final class VideoStream: AppStream {
     _ = withPathIfFree { path in state.withLock { $0.permission }.map { path.close($0) } }
   }
 
-  func willEndService() {
-    connection.setHapticRectangles(nil)
-  }
+  func willEndService() { connection.setHapticRectangles(nil) }
 
   func withoutAccess<Result>(_ body: () -> Result) -> Result { frames.whileGivenBack(body) }
 
   func discardRest() {
     _ = frames.withPath { $0.end() }
+    renderer.forget()
     // In READY the next film asks for caps before its own tag comes.
     sink.settings.withLock { $0.taggedTurn = .none }
     sink.frameSettingsChanged()
