@@ -127,24 +127,14 @@ import Testing
   func cyclesLeakNothing(_ uri: String?) throws {
     let headUnit = try uri == nil ? HeadUnitProgram(in: folder) : nil
     let result = try Program.run(
-      try compile("cycle"), try #require(uri ?? headUnit?.uri), "100", in: folder, environment: Self.tracer)
-    expectNoLeaks(result)
+      try compile("cycle"), try #require(uri ?? headUnit?.uri), "100", in: folder, environment: Leaks.tracer)
+    Leaks.expectNone(after: result)
   }
 
   /// Not in gst-launch's syntax, which loses a reference to the child of any GstChildProxy with each property.
   @Test func changingRangesLeaksNothing() throws {
-    let result = try Program.run(try compile("ranges"), "10", in: folder, environment: Self.tracer)
-    expectNoLeaks(result)
+    let result = try Program.run(try compile("ranges"), "10", in: folder, environment: Leaks.tracer)
+    Leaks.expectNone(after: result)
     #expect(result.output == String(repeating: "800 320\n", count: 10), "\(result)")
-  }
-
-  private static let tracer = ["GST_TRACERS": "leaks", "GST_DEBUG": "GST_TRACER:7", "GST_DEBUG_NO_COLOR": "1"]
-
-  private func expectNoLeaks(_ result: Program.Result) {
-    #expect(result.status == 0, "\(result)")
-    // The tracer names the formats of its lines first.
-    let leaks = result.errors.split(separator: "\n").filter { $0.contains(":: object-alive, ") }
-    #expect(leaks.isEmpty, "\(leaks.joined(separator: "\n"))")
-    #expect(result.errors.contains("GST_TRACER"), "the tracer was not there")
   }
 }

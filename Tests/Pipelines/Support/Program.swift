@@ -186,8 +186,11 @@ final class Program {
 
 extension TemporaryFolder {
   /// Runs gst-launch-1.0 with a pipeline, split at spaces.
-  func launch(_ pipeline: String, sourceLocation: SourceLocation = #_sourceLocation) throws -> Program.Result {
-    try Program(["gst-launch-1.0"] + pipeline.split(separator: " ").map(String.init), in: self)
+  func launch(
+    _ pipeline: String, environment: [String: String] = [:], sourceLocation: SourceLocation = #_sourceLocation
+  ) throws -> Program.Result {
+    let arguments = pipeline.split(whereSeparator: \.isWhitespace).map(String.init)
+    return try Program(["gst-launch-1.0"] + arguments, in: self, environment: environment)
       .wait(sourceLocation: sourceLocation)
   }
 }
