@@ -34,7 +34,7 @@ suppressions := Sources/CPluginEntry/gstsmartdevicelink.supp
 # Where GStreamer looks for plugins; below PREFIX if that is given.
 pluginsdir ?= $(shell pkg-config $(if $(PREFIX),--define-variable=prefix=$(PREFIX)) --variable=pluginsdir gstreamer-1.0)
 
-.PHONY: all demo timeline picture check checks check-repeatedly simulate bench valgrind fuzz cuts attack sanitize soak lint test tests \
+.PHONY: all demo timeline picture check checks check-repeatedly simulate mutants bench valgrind fuzz cuts attack sanitize soak lint test tests \
   meson-check install-check docs-check docs certificates plugin head-unit car-window packages install uninstall clean help help-files \
   deb deb-check
 
@@ -115,6 +115,12 @@ simulate:
 	  --disable-local-rpath -debug-info-format none
 	SWIFT_DETERMINISTIC_HASHING=1 $(swift_scratch)/release/Simulate \
 	  $(if $(SEED),--seed $(SEED),$(if $(CASE),--case $(CASE),--time $(T)))
+
+## plant N=40 bugs of everyday kinds, drawn by SEED=1 over all sources, or over FILE=, and say which the tests notice
+mutants: N ?= 40
+mutants: SEED ?= 1
+mutants: packages
+	$(PYTHON) scripts/mutants --count $(N) --seed $(SEED) $(if $(FILE),--file $(FILE))
 
 ## measure speed, memory and allocations beside GStreamer's own elements
 bench: plugin head-unit
