@@ -48,6 +48,16 @@ import Testing
     #expect(driver.take().isEmpty)
   }
 
+  /// Over a slow link a frame may take longer than two intervals.
+  @Test func partsOfAFrame() {
+    let driver = Self.answering()
+    for _ in 0..<4 {
+      driver.wait(.milliseconds(4999))
+      driver.receivePart()
+      #expect(driver.take().isEmpty)
+    }
+  }
+
   /// The first heartbeat comes soon, whatever the head unit sends.
   @Test func first() {
     let driver = AppDriver.streaming(Self.configuration(.seconds(5)))
@@ -105,7 +115,7 @@ import Testing
     heartbeat.answered(now: .milliseconds(1200))
     #expect(heartbeat.roundTrip == .milliseconds(200) && heartbeat.nextDeadline == .milliseconds(2200))
     #expect(heartbeat.advance(now: .milliseconds(2200)) == .send)
-    heartbeat.frameReceived(now: .milliseconds(2500))
+    heartbeat.bytesReceived(now: .milliseconds(2500))
     #expect(heartbeat.advance(now: .milliseconds(3200)) == .none)
     #expect(heartbeat.advance(now: .milliseconds(3500)) == .send)
     #expect(heartbeat.advance(now: .milliseconds(4500)) == .lost)

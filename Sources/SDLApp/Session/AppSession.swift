@@ -89,6 +89,11 @@ extension AppSession {
     perform(at: now) { $0.context.startSession() }
   }
 
+  /// Bytes have come from the head unit, perhaps only a part of a frame, which may take long over a slow link.
+  public mutating func bytesReceived(now: Duration) {
+    heartbeat.bytesReceived(now: now)
+  }
+
   /// A frame, or garbage, from the head unit.
   public mutating func receive(_ item: FrameDecoder.Item, now: Duration) -> [Action] {
     perform(at: now) { session throws(AppSessionFailure) in
@@ -304,7 +309,7 @@ extension AppSession {
 /// Frames.
 extension AppSession {
   private mutating func receive(_ frame: Frame) throws(AppSessionFailure) {
-    heartbeat.frameReceived(now: context.now)
+    heartbeat.bytesReceived(now: context.now)
     if case .startingSession = context.phase { return try receiveSessionAnswer(frame) }
     guard frame.header.sessionID == context.messenger.sessionID else {
       return context.messenger.diagnose("ignored a frame of session \(frame.header.sessionID)")

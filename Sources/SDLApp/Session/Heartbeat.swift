@@ -28,8 +28,8 @@ struct Heartbeat: Equatable, Sendable {
     nextDeadline = interval.map { now + min($0, Self.firstTime) }
   }
 
-  /// Any frame shows that the peer is alive.
-  mutating func frameReceived(now: Duration) {
+  /// Any byte shows that the peer is alive.
+  mutating func bytesReceived(now: Duration) {
     guard isKnownToAnswer else { return }
     isUnanswered = false
     nextDeadline = interval.map { now + $0 }
@@ -40,7 +40,7 @@ struct Heartbeat: Equatable, Sendable {
     guard let sent = sentAt.take() else { return }
     roundTrip = now - sent
     isKnownToAnswer = true
-    frameReceived(now: now)
+    bytesReceived(now: now)
   }
 
   /// What to do if the deadline has passed.

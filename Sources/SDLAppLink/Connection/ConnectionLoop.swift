@@ -273,6 +273,7 @@ extension ConnectionLoop {
       switch reader.read(into: readBuffer) {
       case .bytes(let count):
         connection.count(received: count)
+        session.bytesReceived(now: clock.now)
         decode()
         if count < readBuffer.count { return }
       case .wouldBlock:

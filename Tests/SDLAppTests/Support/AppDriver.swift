@@ -199,6 +199,9 @@ extension AppDriver {
     perform(session.transportLost(now: now))
   }
 
+  /// A part of a frame has come.
+  func receivePart() { session.bytesReceived(now: now) }
+
   /// Lets time pass, stopping at every deadline on the way.
   func wait(_ duration: Duration) {
     let target = now + duration
