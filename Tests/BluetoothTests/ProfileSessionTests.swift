@@ -231,7 +231,8 @@ import Testing
     #expect(session.advance(to: .seconds(25)) == [.call(.connectProfile(path: Self.path))])
     _ = session.profileConnectionFailed(failure, now: .seconds(26))
     #expect(
-      session.objectRemoved(path: Self.path, now: .seconds(27)) == [.report(.blocked(.unknownPhone(phone)))], "unpaired")
+      session.objectRemoved(path: Self.path, now: .seconds(27)) == [.report(.blocked(.unknownPhone(phone)))], "unpaired"
+    )
     #expect(session.advance(to: .seconds(60)) == [])
   }
 
