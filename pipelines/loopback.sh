@@ -11,10 +11,10 @@ pictures=${NUM_BUFFERS:--1}
 mkdir -p "$folder"
 
 # Nothing arrives before the app plays, so the file sink must not wait for a first picture (async=false), and the decoder
-# is named, because decodebin would wait for data. The app makes five pictures more than should arrive, because
+# is named, because decodebin would wait for data. The app makes two seconds of pictures more than should arrive, because
 # those before the head unit takes video are dropped, and so are those that come late on a slow machine.
 exec gst-launch-1.0 \
   sdlheadunitsrc port="$port" num-buffers="$pictures" ! h264parse ! avdec_h264 ! videoconvert ! jpegenc ! \
     multifilesink location="$folder/%05d.jpeg" max-files=75 async=false \
-  videotestsrc pattern=ball num-buffers=$((pictures < 0 ? -1 : pictures + 5)) ! video/x-raw,framerate=15/1 ! \
+  videotestsrc pattern=ball num-buffers=$((pictures < 0 ? -1 : pictures + 30)) ! video/x-raw,framerate=15/1 ! \
     sdlvideosink uri="sdl://127.0.0.1:$port" max-lateness=-1
