@@ -56,6 +56,7 @@ private typealias VideoStartHistory = StreamStartHistory<VideoStartRequest>
     #expect(history.earliestStart(of: Self.first) == nil)
     history.requestChanged(to: nil)
     #expect(history.earliestStart(of: Self.first) == .seconds(30))
+    #expect(history.failed(now: .seconds(30)) == .seconds(2), "pauses begin anew")
   }
 
   /// More than two seconds after a refusal.

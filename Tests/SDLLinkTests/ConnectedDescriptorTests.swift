@@ -43,6 +43,10 @@ extension LinkTests {
       #expect(eventually { ConnectedDescriptor.fault(of: socket.descriptor) == nil })
       let app = ConnectionRecorder()
       let connection = try connection(dup(socket.descriptor), app)
+      var isWithoutDelay: Int32 = 0
+      var size = socklen_t(MemoryLayout<Int32>.size)
+      _ = getsockopt(socket.descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &isWithoutDelay, &size)
+      #expect(isWithoutDelay == 1)
       connection.setVideoRequest(testRequest)
       try connection.start()
       let grant = try #require(app.waitForGrant())

@@ -196,6 +196,13 @@ import Testing
     #expect(driver.outputs.last == .setTimer(at: .seconds(3)) && !driver.negotiation.hasUrgentOutputs)
   }
 
+  @Test(arguments: [StreamStopReason.hmiStatus, .headUnit]) func serviceTakenAway(reason: StreamStopReason) {
+    var driver = Driver()
+    driver.start()
+    driver.stopService(reason)
+    #expect(driver.notifications.contains(.stream(.suspensionBegan)))
+  }
+
   @Test func reconnected() {
     var driver = Driver()
     driver.start()

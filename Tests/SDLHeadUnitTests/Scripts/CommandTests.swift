@@ -120,6 +120,10 @@ import Testing
     }
   }
 
+  @Test func namesOfCommands() {
+    #expect(Set(["level", "touch", "update", "help"]).isSubset(of: HeadUnitCommand.names))
+  }
+
   @Test func helpDescribesEveryForm() {
     let lines = HeadUnitCommand.helpText.split(separator: "\n").map(String.init)
     let forms = HeadUnitCommand.usage.split(separator: "\n").map(String.init)
