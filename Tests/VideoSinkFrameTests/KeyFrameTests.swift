@@ -1,5 +1,6 @@
 import GStreamerKit
 import H264
+import SDLHeadUnit
 import Testing
 
 @testable import Plugin
@@ -45,7 +46,9 @@ import Testing
 
   @Test func encodedVideoWaitsForAKeyFrame() throws {
     let units = try encodedUnits(20, keyFrameInterval: 10)
-    let harness = try SinkHarness(caps: EncodedUnit.caps())
+    // The service comes after the first frames, also on a busy machine.
+    let configuration = HeadUnitConfiguration.small().with { $0.behaviour.videoStartDelay = .milliseconds(500) }
+    let harness = try SinkHarness(configuration, caps: EncodedUnit.caps())
     let requests = try countKeyFrameRequests(at: harness.pipeline["src"].pad("src"))
     try harness.pipeline.play()
     // The size is in the caps, so that the stream can start before the first key frame.
