@@ -120,7 +120,7 @@ simulate:
 mutants: N ?= 40
 mutants: SEED ?= 1
 mutants: packages
-	$(PYTHON) scripts/mutants --count $(N) --seed $(SEED) $(if $(FILE),--file $(FILE))
+	$(PYTHON) scripts/mutants --count $(N) --seed $(SEED) $(if $(FILE),--file '$(FILE)')
 
 ## measure speed, memory and allocations beside GStreamer's own elements
 bench: plugin head-unit

@@ -90,9 +90,7 @@ extension AppSession {
   }
 
   /// Bytes have come from the head unit, perhaps only a part of a frame, which may take long over a slow link.
-  public mutating func bytesReceived(now: Duration) {
-    heartbeat.bytesReceived(now: now)
-  }
+  public mutating func bytesReceived(now: Duration) { heartbeat.bytesReceived(now: now) }
 
   /// A frame, or garbage, from the head unit.
   public mutating func receive(_ item: FrameDecoder.Item, now: Duration) -> [Action] {
@@ -193,9 +191,7 @@ extension AppSession {
   /// Ends video, audio, registration and session, as far as they exist, each after the answer to the one before, within
   /// `finishTimeout`. While ``isRegistrationPending``, that begins only with its answer. No failure is reported any
   /// more.
-  public mutating func finish(now: Duration) -> [Action] {
-    perform(at: now) { $0.beginFinish() }
-  }
+  public mutating func finish(now: Duration) -> [Action] { perform(at: now) { $0.beginFinish() } }
 
   private mutating func perform(
     at now: Duration, _ body: (inout AppSession) throws(AppSessionFailure) -> Void
