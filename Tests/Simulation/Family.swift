@@ -19,6 +19,10 @@ enum Family: String, CaseIterable {
   /// What pipeline and application do.
   case pipeline
   case application
+  /// The application's own RPCs, and what the driver makes of them.
+  case requests
+  /// The car itself: its readings, languages, policies.
+  case vehicle
   case secondary
 
   /// A step; its words are those of ``World/perform(_:)``.
@@ -34,7 +38,10 @@ enum Family: String, CaseIterable {
           "level background", "level none", "activate", "audio-streaming audible", "audio-streaming not-audible",
           "phone-call on", "phone-call off", "emergency on", "emergency off", "embedded-navi on", "embedded-navi off",
           "resize 480x320", "resize 800x480", "resize 800x480 scale 1.5", "framerate 10", "framerate 0",
-          "max-bitrate 500", "update scale 2", "update sizes 800x480,400x240", "distraction on", "distraction off",
+          "max-bitrate 500", "update scale 2", "update sizes 800x480,400x240", "audio-streaming attenuated",
+          "update haptics on", "update haptics off", "update diagonal 7 density 100",
+          "update formats RTP/H264,RAW/H264",
+          "resize 480x320 scale 1.5",
         ])
     case .input:
       return "car "
@@ -49,6 +56,8 @@ enum Family: String, CaseIterable {
           "answer start-video silence", "answer start-video once silence", "answer start-video once nak width height",
           "answer start-video nak", "answer start-video once nak videoProtocol", "answer start-video regular",
           "answer start-video echo", "answer start-video once ack 480x320", "answer start-video regular",
+          "refuse width height", "refuse videoCodec", "answer start-video once ack 0x0",
+          "answer start-video once nak because it is busy",
           "answer start-audio ack", "answer start-audio nak", "answer start-audio silence", "answer start-audio end",
           "answer end-service silence", "answer end-service nak", "answer end-service ack", "answer start-session nak",
           "answer start-session silence", "answer start-session ack", "answer register silence",
@@ -64,7 +73,8 @@ enum Family: String, CaseIterable {
         + random.pick([
           "end-video", "end-audio", "end-video", "unregister request-while-in-none-hmi-level",
           "unregister language-change", "unregister protocol-violation", "unregister ignition-off",
-          "unregister app-unauthorized", "ignition-off", "cut", "cut secondary",
+          "unregister app-unauthorized", "ignition-off", "cut", "cut secondary", "player off", "player on", "player 3",
+          "data-timeout off", "data-timeout 2",
         ])
     case .network:
       let conditions = Scenario.conditions(&random)
@@ -94,6 +104,27 @@ enum Family: String, CaseIterable {
         + random.pick([
           "stop", "start", "start", "state foreground", "state resigning", "state background", "state regaining",
           "state foreground", "haptics \(milliseconds([9]))", "buttons on", "buttons off",
+        ])
+    case .requests:
+      if random.chance(0.3) {
+        return "car "
+          + random.pick([
+            "menu \(milliseconds([5]))", "choose \(milliseconds([5]))", "press soft-button \(milliseconds([5]))",
+            "slider 3", "keyboard Ulm", "press PRESET_1", "press OK",
+          ])
+      }
+      if random.chance(0.15) {
+        let names = RequestVocabulary.notifications.filter { _ in random.chance(0.5) }.map { "\($0)" }
+        return "\(app) notify \(names.isEmpty ? "none" : names.joined(separator: ","))"
+      }
+      let name = random.pick(random.chance(0.8) ? RequestVocabulary.frequent : RequestVocabulary.rare)
+      return "\(app) rpc \(name) \(milliseconds([5])) \(milliseconds([500, 200_000]))"
+    case .vehicle:
+      return "car "
+        + random.pick([
+          "vehicle speed 50", "vehicle speed 0", "vehicle prndl drive", "vehicle rpm 2000", "gps 48.5 9.5 180",
+          "distraction on", "distraction off", "distraction on Look ahead", "policy-update https://example.org/",
+          "language DE-DE", "language EN-US", "language EN-US",
         ])
     case .secondary:
       return "car "

@@ -44,10 +44,13 @@ struct Scenario: Codable {
       plan.beginsHandshake = beginsHandshake
       plan.requiresEncryption = plan.encrypts && carEncrypts && random.chance(0.3)
       plan.isMedia = random.chance(0.3)
-      plan.heartbeat = random.chance(0.3) ? random.pick([2, 10, 30]) : nil
+      // Most are as the elements have it by default.
+      plan.heartbeat = random.chance(0.6) ? 10 : random.pick([2, 30, nil])
       plan.restartsOnForeground = random.chance(0.2)
       plan.usesSecondary = random.chance(0.9)
-      plan.queueCapacity = random.pick([1, 3, 3, 10])
+      plan.queueCapacity = random.chance(0.6) ? 3 : random.pick([1, 10])
+      plan.hasPresentation = random.chance(0.3)
+      plan.notifications = RequestVocabulary.notifications.filter { _ in random.chance(0.4) }.map { "\($0)" }
       if random.chance(0.9) { plan.video = Self.video(&random, isSlow: isSlow) }
       if plan.video == nil || random.chance(0.5) { plan.sound = Self.sound(&random, isSlow: isSlow) }
       apps.append(plan)
@@ -65,6 +68,9 @@ struct Scenario: Codable {
         .map { String($0.dropFirst(4)) }
     }
   }
+
+  /// Whether a step or command has these words.
+  func mentions(_ words: String) -> Bool { (steps.map(\.action) + commands).contains { $0.contains(words) } }
 
   private static func gap(_ random: inout SeededGenerator, isSlow: Bool) -> Int {
     switch Int.random(in: 0..<20, using: &random) {
@@ -91,8 +97,9 @@ struct Scenario: Codable {
     plan.isLive = random.chance(0.6)
     plan.isRaw = random.chance(0.7)
     plan.sizes = random.chance(0.2) ? ["800x480", "480x320", "800x380", "960x600"] : nil
-    plan.suspendPolicy = random.pick(SuspendPolicy.allCases).rawValue
-    plan.resizePolicy = random.pick(ResizePolicy.allCases.dropLast()).rawValue
+    plan.suspendPolicy = (random.chance(0.6) ? .auto : random.pick(SuspendPolicy.allCases)).rawValue
+    plan.resizePolicy =
+      (random.chance(0.6) ? .renegotiate : random.pick(ResizePolicy.allCases.dropLast())).rawValue
     plan.byteCount = random.pick([60, 300, 3000])
     plan.followsLink = random.chance(0.7)
     plan.followsRequests = random.chance(0.7)

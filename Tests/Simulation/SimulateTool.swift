@@ -1,5 +1,4 @@
 import Foundation
-import SDLLink
 
 /// The program `Simulate`: runs scenarios for a time, or one of them, and says what it has found.
 public struct SimulateTool {
@@ -37,13 +36,13 @@ public struct SimulateTool {
     // A crash would lose it.
     fflush(nil)
     var next = seed
-    let watchdog = Watchdog()
+    let watch = RunWatch()
     while -began.timeIntervalSinceNow < seconds {
       let scenario = Scenario(seed: next)
-      watchdog.begin(next)
+      watch.begin(next)
       let outcome = Simulation.outcome(of: scenario)
       tally.add(outcome.tally)
-      watchdog.end()
+      watch.end()
       if let finding = outcome.finding {
         print("seed \(next), after \(-began.timeIntervalSinceNow) s: \(finding.rule.rawValue): \(finding.text)")
         report(Simulation.shrunk(scenario, finding.rule))
@@ -96,32 +95,5 @@ extension Tally {
       faults: \(list(faults))
       events: \(list(events))
       """
-  }
-}
-
-/// Ends the program when the code under test loops without end, which virtual time can't see.
-private final class Watchdog: Sendable {
-  private static let limit = Duration.seconds(300)
-
-  private let running = Monitor<UInt64?>(nil)
-
-  init() {
-    Thread.detachNewThread { [running] in
-      while true {
-        let seed = running.wait(until: nil) { $0 }
-        let isOver = running.wait(until: MonotonicClock.now + Self.limit) { $0 == seed ? nil : true }
-        guard isOver == nil, let seed else { continue }
-        print("seed \(seed) does not end. Again: make simulate SEED=\(seed)")
-        exit(1)
-      }
-    }
-  }
-
-  func begin(_ seed: UInt64) { set(seed) }
-  func end() { set(nil) }
-
-  private func set(_ seed: UInt64?) {
-    running.withLock { $0 = seed }
-    running.broadcast()
   }
 }

@@ -27,6 +27,16 @@ public enum Simulation {
     case decisions
     /// Bitrates are within their limits.
     case rates
+    /// Each request of the application is answered once and in time, and it hears what it has asked for.
+    case requests
+    /// What is waited for comes within the documented times.
+    case pace
+    /// Fingers and keys that go down go up again.
+    case input
+    /// Sound and video have their turns.
+    case fairness
+    /// App and head unit have the same idea of their state.
+    case agreement
     /// Without faults the picture comes, and the sound.
     case liveness
     /// Stop ends in time.

@@ -13,9 +13,12 @@ final class World {
   private static let mostTurns = 1000
   /// After as many turns the rest of the script is left out: hours of reconnecting in small pieces take minutes.
   private static let mostTurnsOfScript = 5_000_000
-  /// Without faults the picture has to be there after so long: the longest pause between two attempts, for each kind of
-  /// them, and then the start. A secondary transport that was of no use is avoided for up to ten minutes.
-  private static let livenessBound = Duration.seconds(120)
+  /// Without faults the picture has to be there after so long: the longest pause between two attempts, and then the
+  /// start. A driver who leaves and returns ends all pauses. A secondary transport that was of no use is avoided for up
+  /// to ten minutes.
+  private static let livenessBound = Duration.seconds(45)
+  private static let boundAfterReturn = Duration.seconds(10)
+  private static let boundWithHandshake = Duration.seconds(75)
   private static let avoidanceBound = Duration.seconds(720)
 
   let scenario: Scenario
@@ -25,24 +28,7 @@ final class World {
   private var car: SimulatedCar?
   private var apps: [SimulatedApp] = []
   private var watches: [String: WireWatch] = [:]
-  /// By the name of the app: the id of its session, what a decoder would say, and the sound that has come.
-  private var sessions: [String: UInt8] = [:]
-  private var names: [UInt8: String] = [:]
-  private var decoders: [UInt8: Decoder] = [:]
-  private var pictures: [String: Int] = [:]
-  private var sounds: [String: Int] = [:]
-  /// When registrations have ended, levels were sent, and services have ended.
-  private var unregistered: [UInt8: Duration] = [:]
-  private var statusSent: [UInt8: Duration] = [:]
-  private var serviceEnded: [UInt8: Duration] = [:]
-  /// When video last came between a service's end and the next acknowledgement: of an app that took a late one for it.
-  private var earlyVideo: [UInt8: Duration] = [:]
-  /// When the driver last changed sizes.
-  private var resized: Duration?
-  /// Apps of which a start was refused: after that they name no size, and can't know which one is expected.
-  private var refused: Set<UInt8> = []
-  /// Apps whose RPCs are encrypted: nothing keeps their records in order with those of a second transport.
-  private var encryptedRPCs: Set<UInt8> = []
+  private var headUnit: HeadUnitWatch
   private var step = 0
   private var turnCount = 0
   private var began: Duration
@@ -53,6 +39,7 @@ final class World {
 
   init(_ scenario: Scenario) {
     self.scenario = scenario
+    headUnit = HeadUnitWatch(scenario)
     network = SimulatedNetwork(seed: scenario.seed)
     network.conditions = scenario.conditions
     began = network.now
@@ -63,8 +50,10 @@ final class World {
   var elapsed: Duration { network.now - began }
 
   private func find(_ rule: Simulation.Rule, _ text: String) {
-    trace?("FOUND \(rule.rawValue): \(text)")
-    if finding == nil { finding = Simulation.Finding(rule: rule, text: text, step: step) }
+    if finding == nil {
+      trace?("\(elapsed.text) FOUND \(rule.rawValue): \(text)")
+      finding = Simulation.Finding(rule: rule, text: text, step: step)
+    }
   }
 
   private func take(_ note: Simulation.Note) {
@@ -87,6 +76,7 @@ final class World {
     for (index, step) in scenario.steps.enumerated() where finding == nil && turnCount < Self.mostTurnsOfScript {
       self.step = index
       run(for: .milliseconds(step.after), atMostTurns: Self.mostTurnsOfScript)
+      if .milliseconds(step.after) > Agreement.settling { checkAgreement() }
       trace?("\(elapsed.text) \(step.action)")
       perform(step.action)
       settle()
@@ -110,9 +100,11 @@ final class World {
 
   private func makeApp(_ plan: SimulatedApp.Plan, _ index: Int) -> SimulatedApp {
     let app = SimulatedApp(
-      plan, name: "app\(index)", seed: scenario.seed &+ UInt64(index), host: Self.host(index), network: network,
+      plan, name: "app\(index)", seed: scenario.seed &+ UInt64(index), host: Self.host(index),
+      offersSecondary: scenario.offersSecondary || scenario.mentions("secondary-transport"), network: network,
       trace: trace.map { trace in { [unowned self] in trace("\(elapsed.text) \($0)") } },
       note: { [unowned self] in take($0) })
+    app.disturbedUntil = { [unowned self] in isDisturbed ? network.now : disturbedUntil }
     app.video?.setCaps(firstSize, isRaw: plan.video?.isRaw ?? true)
     app.video?.play()
     app.sound?.play()
@@ -132,10 +124,16 @@ final class World {
     settle()
     while finding == nil, let next = nextEvent, next <= target {
       guard turnCount < mostTurns else { return }
-      network.advance(to: next)
-      settle()
+      pass(to: next)
     }
-    network.advance(to: target)
+    pass(to: target)
+  }
+
+  /// Time passes, in which nothing happens.
+  private func pass(to time: Duration) {
+    network.advance(to: time)
+    for app in apps { app.check() }
+    if let fault = headUnit.fault(now: network.now) { find(.headUnit, fault) }
     settle()
   }
 
@@ -182,8 +180,12 @@ final class World {
     tally.count(fault: words.prefix(words[0] == "app" || words[0] == "stand" ? 3 : 2).filter { Int($0) == nil })
     switch words[0] {
     case "car":
-      if words.contains("stall") { disturb(for: .seconds(60)) }
-      if ["resize", "update"].contains(words[1]) { resized = network.now }
+      if words.contains("stall") {
+        disturb(for: .seconds(60))
+        headUnit.standsStill()
+      }
+      if ["resize", "update"].contains(words[1]) { headUnit.resized = network.now }
+      if ["player", "data-timeout"].contains(words[1]) { headUnit.countsSilence = false }
       // What is answered once would wait for the next app.
       if words.contains("once"), !apps.contains(where: { $0.status.headUnit != nil }) { return }
       if car?.perform(words.dropFirst().joined(separator: " ")) == false { find(.decisions, "no command: \(action)") }
@@ -191,7 +193,12 @@ final class World {
     case "stand":
       let until = network.now + .milliseconds(numbers.last ?? 0)
       disturb(for: Duration.milliseconds(numbers.last ?? 0) + .seconds(30))
-      if words[1] == "car" { car?.standStill(until: until) } else { app(numbers)?.standStill(until: until) }
+      if words[1] == "car" {
+        car?.standStill(until: until)
+        headUnit.standsStill()
+      } else {
+        app(numbers)?.standStill(until: until)
+      }
     case "app": performApp(words, numbers)
     default: find(.decisions, "no action: \(action)")
     }
@@ -226,12 +233,10 @@ final class World {
     case "start": restart(app)
     case "stop": app.stop()
     case "state": AppState(rawValue: words[3]).map { app.video?.setAppState($0) }
-    case "haptics":
-      let rectangles = (0..<(numbers.last ?? 0)).map {
-        HapticRectangle(id: $0, x: Double($0 * 20), y: 0, width: 19, height: 19)
-      }
-      app.connection.setHapticRectangles(HapticRectangleList(rectangles))
-    case "buttons": app.connection.setButtonsWanted(words[3] == "on")
+    case "haptics": app.setHapticRectangles(numbers.last ?? 0)
+    case "buttons": app.setButtonsWanted(words[3] == "on")
+    case "rpc": app.send(words[3], number: numbers.count > 1 ? numbers[1] : 0, byteCount: numbers.last ?? 0)
+    case "notify": app.setNotifications(words[3].split(separator: ",").map(String.init))
     case "sound": app.sound.map { perform(words[3], $0) }
     default: app.video.map { perform(words, numbers, $0) }
     }
@@ -280,7 +285,8 @@ final class World {
     "answer start-tls regular", "heartbeat core", "silent off", "refuse-connections off", "phone-call off",
     "emergency off", "embedded-navi off", "none-after-refusal off", "delay start-video 0",
     "delay secondary-transport 0",
-    "video-transports 1", "audio-transports 1", "data-timeout off", "framerate 0", "max-bitrate 0",
+    "video-transports 1", "audio-transports 1", "data-timeout off", "framerate 0", "max-bitrate 0", "player on",
+    "language EN-US",
   ]
 
   /// Faults end, and driver, app and head unit want the picture: it has to come.
@@ -289,6 +295,7 @@ final class World {
     // What is on its way stays late.
     if network.conditions.isSlow { disturb(for: .seconds(60)) }
     network.conditions = SimulatedNetwork.Conditions()
+    headUnit.countsSilence = false
     for command in Self.calmCommands where !car.perform(command) { find(.decisions, "no command: \(command)") }
     _ = car.perform("secondary-transport \(scenario.offersSecondary ? "on" : "off")")
     // Which transports may carry what is agreed on at the beginning of a session; what was answered once, or was not
@@ -320,7 +327,7 @@ final class World {
     app.sound?.setSilent(false)
     app.sound?.play()
     app.wake()
-    guard let id = sessions[name] else { return find(.liveness, "registered without a session") }
+    guard let id = headUnit.session(of: name) else { return find(.liveness, "registered without a session") }
     // In half of the scenarios the driver closes the app first, which makes up for much.
     if scenario.seed.isMultiple(of: 2) {
       car.server?.control(.app(id)) {
@@ -330,19 +337,30 @@ final class World {
       run(for: .seconds(3))
     }
     _ = car.perform("activate \(id)")
-    let (pictures, sounds) = (pictures[name] ?? 0, sounds[name] ?? 0)
-    let bound = scenario.offersSecondary ? Self.avoidanceBound : Self.livenessBound
-    let deadline = network.now + bound + .milliseconds(app.plan.video?.interval ?? 0)
+    let (pictures, sounds) = (headUnit.pictures[name] ?? 0, headUnit.sounds[name] ?? 0)
+    let bound = livenessBound(app.plan)
+    let deadline = network.now + bound
     func isThere() -> Bool {
-      (app.video == nil || self.pictures[name] ?? 0 > pictures) && (app.sound == nil || self.sounds[name] ?? 0 > sounds)
+      (app.video == nil || headUnit.pictures[name] ?? 0 > pictures)
+        && (app.sound == nil || headUnit.sounds[name] ?? 0 > sounds)
     }
     while finding == nil, !isThere(), network.now < deadline, apps.contains(where: { $0 === app }) {
       run(for: .seconds(1))
     }
-    guard finding == nil, !isThere() else { return }
+    guard finding == nil, !isThere() else {
+      run(for: .seconds(5))
+      return checkAgreement()
+    }
     let state =
       "video \(app.status.videoState), sound \(app.status.audioState), HMI \(app.status.hmi?.level?.rawValue ?? "-")"
     find(.liveness, "no picture or sound \(bound) after the faults: \(state), \(app.failure.map { "\($0)" } ?? "")")
+  }
+
+  private func livenessBound(_ plan: SimulatedApp.Plan) -> Duration {
+    let interval = Duration.milliseconds(max(plan.video?.interval ?? 0, plan.sound?.interval ?? 0) * 2)
+    if scenario.offersSecondary { return Self.avoidanceBound + interval }
+    if plan.encrypts { return Self.boundWithHandshake + interval }
+    return interval + (scenario.seed.isMultiple(of: 2) ? Self.boundAfterReturn : Self.livenessBound)
   }
 
   /// The first app, once it is registered; one that has ended is made anew.
@@ -407,9 +425,27 @@ final class World {
     }
   }
 
+  /// Nothing has happened for a while.
+  private func checkAgreement() {
+    guard !isDisturbed else { return }
+    let agreement = Agreement(policy: configuration.policy, headUnit: headUnit)
+    for app in apps {
+      let isSettled = headUnit.lastChange(of: app.name).map { network.now - $0 > Agreement.settling } ?? false
+      guard isSettled, let registeredAt = app.registeredAt, network.now - registeredAt > Agreement.settling else {
+        continue
+      }
+      let isUndisturbed = disturbedUntil < registeredAt
+      if let fault = agreement.fault(app, isUndisturbed: isUndisturbed) { find(.agreement, fault) }
+    }
+  }
+
   private func tap(_ bytes: [UInt8], _ end: NetworkEnd, isSent: Bool) {
     guard end.host != SimulatedNetwork.carHost else { return }
-    let findings = watches[end.host, default: WireWatch()].take(bytes, of: end, isSent: isSent)
+    let app = apps.first { $0.host == end.host }
+    app?.count(bytes.count, isSent: isSent)
+    let findings = watches[end.host, default: WireWatch()].take(bytes, of: end, isSent: isSent, now: network.now) {
+      app?.read($0)
+    }
     for (rule, text) in findings { find(rule, "\(end.host): \(text)") }
   }
 
@@ -417,74 +453,15 @@ final class World {
   private func take(_ event: HeadUnitServerEvent) {
     guard case .session(let id, let event) = event else { return }
     if let trace, let text = event.text { trace("\(elapsed.text)     \(id) \(text)") }
+    if let (rule, text) = headUnit.take(event, of: id, now: network.now, isDisturbed: isDisturbed) { find(rule, text) }
     switch event {
-    case .appRegistered(let name, _, _, _, _):
-      refused.remove(id)
-      encryptedRPCs.remove(id)
-      sessions[name] = id
-      names[id] = name
-    case .hmiStatusSent: statusSent[id] = network.now
-    case .appUnregistered: unregistered[id] = network.now
-    case .videoStopped, .audioStopped: serviceEnded[id] = network.now
-    case .videoRefused: refused.insert(id)
-    case .rpcProtected: encryptedRPCs.insert(id)
-    case .videoStarted: decoders[id, default: Decoder()].begin()
-    case .videoDataStopped: decoders[id, default: Decoder()].outputClosed()
-    case .videoTimestamp: return
-    case .videoData(let bytes):
-      tally.pictures += 1
-      let fault = decoders[id, default: Decoder()].take(bytes)
-      // What comes while the level forbids it is discarded; the app may not know yet that it has changed, and is back.
-      let mayHaveGap = statusSent[id].map { network.now < $0 + crossing } ?? false
-      if let fault, !mayHaveGap { find(.decodable, "session \(id): \(fault)") }
-      if let name = names[id] { pictures[name, default: 0] += 1 }
-      return
-    case .audioData(let bytes):
-      if bytes.contains(where: { $0 != bytes.first }) { find(.decodable, "sound that was not sent") }
-      if let name = names[id] { sounds[name, default: 0] += 1 }
-      return
-    case .violation(let violation):
-      if case .dataAfterEndService(.video, _) = violation { earlyVideo[id] = network.now }
-      if !isExcused(violation, id) { find(.headUnit, "\(violation)") }
-    default: break
+    case .videoTimestamp, .audioData: break
+    case .videoData: tally.pictures += 1
+    default: tally.count(event: event.kind)
     }
-    tally.count(event: event.kind)
   }
 
   private var isDisturbed: Bool { disturbedUntil >= network.now || network.conditions.isSlow }
-
-  /// For how long something may come that the app has sent before it heard of a change.
-  private var crossing: Duration { isDisturbed ? .seconds(60) : .seconds(1) }
-
-  /// What a network or machine that is late makes of an app that does all it can.
-  private func isExcused(_ violation: Violation, _ id: UInt8) -> Bool {
-    switch violation {
-    case .stream(.firstNALUnit), .stream(.pictureBeforeKeyFrame), .stream(.missingPictureParameterSet):
-      // Of an early stream the head unit sees the rest only.
-      return decoders[id]?.expectsComplaint ?? false || earlyVideo[id].map { network.now < $0 + crossing } ?? false
-    case .endServiceNotAcknowledged, .heartbeatUnanswered, .videoWhileForbidden, .audioWhileForbidden,
-      .dataAfterEndService, .startWhileActive, .wrongTransport, .dataBeforeAcknowledgement,
-      .tooManyViolations, .stream(.frameRate), .stream(.bitrate), .audio(.fasterThanRealTime):
-      return isDisturbed
-    // Nothing keeps the records of RPCs in order with those of video on another connection.
-    case .undecryptableFrame: return encryptedRPCs.contains(id) && scenario.offersSecondary
-    // Both sides may end it at the same time.
-    case .endOfServiceNotRunning: return isDisturbed || serviceEnded[id].map { network.now < $0 + crossing } ?? false
-    // The app goes by updates alone after an answer that came later than it waits for.
-    case .appCapability(.notOffered): return isDisturbed
-    // A start without parameters, of an app that could not know the size, or does not yet.
-    case .stream(.pictureSize):
-      let commands = scenario.steps.map(\.action) + scenario.commands
-      return commands.contains { $0.contains("get-capability") }
-        // A late acknowledgement with a size is taken for that of the next start.
-        || isDisturbed && commands.contains { $0.contains("answer start-video") }
-        || refused.contains(id) || resized.map { network.now < $0 + crossing } ?? false
-    case .startBeforeRegistration, .noSession, .encryptedFrame(.rpc):
-      return unregistered[id].map { network.now < $0 + crossing } ?? false
-    case .notificationNotAllowed: return statusSent[id].map { network.now < $0 + crossing } ?? false
-    default: return false
-    }
-  }
 }
 
 extension Duration {

@@ -364,12 +364,17 @@ extension AppConnection {
     } catch {
       ending.failure = .link(error)
     }
+    endAttempt()
+    return ending
+  }
+
+  /// The connection is over, or could not be made.
+  func endAttempt() {
     // First, because until then the payloads' memory may be read.
     writer.close()
     transport?.disconnect()
     reportFaults()
     closeApplication()
-    return ending
   }
 
   /// A connection is established.

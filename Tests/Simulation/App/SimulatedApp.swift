@@ -23,6 +23,10 @@ final class SimulatedApp: AppConnectionObserver, @unchecked Sendable {
     var restartsOnForeground = false
     var usesSecondary = true
     var queueCapacity = 3
+    /// The app has an icon, and a name in another language.
+    var hasPresentation: Bool?
+    /// What the application hears of from the beginning.
+    var notifications: [String]?
   }
 
   private enum Phase {
@@ -34,30 +38,49 @@ final class SimulatedApp: AppConnectionObserver, @unchecked Sendable {
 
   let name: String
   let plan: Plan
+  let host: String
   let connection: AppConnection
   private(set) var video: SimulatedVideo?
   private(set) var sound: SimulatedSound?
+  private(set) var requests: SimulatedRequests
+  private var model: ReferenceModel
+  private var input = InputOrder()
+  private(set) var wantsButtons = false
+  /// Of the touchable rectangles; nil before the application has set any.
+  private(set) var rectangleCount: Int?
+  private(set) var registeredAt: Duration?
+  /// That of its video.
+  private var requestCount = 0
   private(set) var status = AppSession.Status()
   private(set) var failure: ConnectionFailure?
   private var phase = Phase.ended
   private var attempts: ConnectionAttempts
   private var descriptors: [pollfd] = []
+  /// Until when its machine does nothing.
+  private(set) var busyUntil = Duration.zero
+  /// For how long it has done nothing, all in all.
+  private var standstill = Duration.zero
   private let network: SimulatedNetwork
   private let note: (Simulation.Note) -> Void
   private var random: SeededGenerator
   private var isWoken = true
   /// As of the end of the last turn, as the real loop knows it while it waits.
   private var deadline: Duration?
-  private var busyUntil = Duration.zero
   /// When it has to be over, once it was told to stop.
   private(set) var endDeadline: Duration?
+  /// All that goes over its sockets, as the network has counted it.
+  private(set) var traffic = LinkTraffic()
+
+  /// Until when something may have been late.
+  var disturbedUntil: () -> Duration = { .zero }
 
   init(
-    _ plan: Plan, name: String, seed: UInt64, host: String, network: SimulatedNetwork, trace: ((String) -> Void)? = nil,
-    note: @escaping (Simulation.Note) -> Void
+    _ plan: Plan, name: String, seed: UInt64, host: String, offersSecondary: Bool, network: SimulatedNetwork,
+    trace: ((String) -> Void)? = nil, note: @escaping (Simulation.Note) -> Void
   ) {
     self.plan = plan
     self.name = name
+    self.host = host
     self.network = network
     self.note = note
     random = SeededGenerator(seed: seed)
@@ -69,6 +92,12 @@ final class SimulatedApp: AppConnectionObserver, @unchecked Sendable {
     session.encryption = plan.encrypts ? .authenticateAndEncrypt : .none
     session.encryptionPolicy = plan.requiresEncryption ? .require : .prefer
     session.beginsHandshake = plan.beginsHandshake
+    if plan.hasPresentation == true {
+      session.icon = AppIcon(png: [UInt8](repeating: 7, count: 100_000))
+      session.names = ["DE-DE": "Karte"]
+    }
+    requests = SimulatedRequests(encrypts: plan.encrypts, hasIcon: plan.hasPresentation == true)
+    model = ReferenceModel(.init(encrypts: plan.encrypts, hasSecondary: offersSecondary))
     var configuration = AppConnection.Configuration(
       endpoint: .tcp(host: SimulatedNetwork.carHost, port: SimulatedNetwork.primaryPort), session: session,
       videoQueueCapacity: plan.queueCapacity, reconnection: Reconnection.Timing(), clock: network.clock)
@@ -82,6 +111,11 @@ final class SimulatedApp: AppConnectionObserver, @unchecked Sendable {
     relay.app = self
     video = plan.video.map { SimulatedVideo($0, connection: connection, network: network, note: note) }
     sound = plan.sound.map { SimulatedSound($0, connection: connection, network: network, note: note) }
+    video?.fairness = MediaFairness(isEncrypted: plan.encrypts)
+    sound?.fairness = video?.fairness
+    video?.sound = sound
+    sound?.video = video
+    setNotifications(plan.notifications ?? [])
     beginAttempt()
   }
 
@@ -109,7 +143,14 @@ final class SimulatedApp: AppConnectionObserver, @unchecked Sendable {
   // MARK: Time
 
   /// The machine does nothing for a while.
-  func standStill(until time: Duration) { busyUntil = max(busyUntil, time) }
+  func standStill(until time: Duration) {
+    guard time > max(busyUntil, now) else { return }
+    let duration = time - max(busyUntil, now)
+    requests.standStill(for: duration)
+    model.standStill(for: duration)
+    standstill += duration
+    busyUntil = time
+  }
 
   func wake() { isWoken = true }
 
@@ -156,12 +197,14 @@ final class SimulatedApp: AppConnectionObserver, @unchecked Sendable {
     case .pausing(let time): if connection.stopCommand != nil { end(nil) } else if time <= now { beginAttempt() }
     case .ended: break
     }
+    updateModel()
     deadline = loopDeadline.earlier(video?.nextDeadline).earlier(sound?.nextDeadline)
   }
 
   // MARK: From one attempt to connect to the next, as ``AppConnection`` makes them on its thread
 
   private func beginAttempt() {
+    model.connects(now: now)
     guard let address = NetworkEnd.address(SimulatedNetwork.carHost, SimulatedNetwork.primaryPort) else { return }
     let configuration = connection.configuration
     let connector = Connector(
@@ -181,6 +224,7 @@ final class SimulatedApp: AppConnectionObserver, @unchecked Sendable {
       _ = network.poll(&descriptors)
     case .connected(let socket, let address):
       descriptors = []
+      model.connected(now: now)
       let reader = FrameReader(socket: socket, peer: address.description)
       let loop = connection.makeLoop(reader, after: attempts.lastEpoch)
       phase = .running(loop)
@@ -194,19 +238,28 @@ final class SimulatedApp: AppConnectionObserver, @unchecked Sendable {
   }
 
   private func endAttempt(_ ending: AppConnection.Ending) {
-    connection.writer.close()
+    connection.endAttempt()
+    endRequests()
     guard connection.stopCommand == nil, let failure = ending.failure else { return end(nil) }
     let pause = attempts.pause(after: ending, now: now, chance: .random(in: 0..<1, using: &random))
     guard let pause else { return end(failure) }
     phase = .pausing(until: now + pause)
+    if let fault = model.lost(retryAfter: pause, now: now) { note(.finding(.pace, fault)) }
     connection.report(.lost(failure, retryAfter: pause))
   }
 
   private func end(_ failure: ConnectionFailure?) {
     self.failure = failure
     phase = .ended
-    connection.writer.close()
+    model.ended()
+    connection.endAttempt()
+    endRequests()
     connection.report(.ended(failure))
+  }
+
+  /// All requests are answered by now.
+  private func endRequests() {
+    if let fault = requests.connectionEnded() { note(.finding(.requests, fault)) }
   }
 
   // MARK: What the connection reports
@@ -235,19 +288,109 @@ final class SimulatedApp: AppConnectionObserver, @unchecked Sendable {
     note(.state("\(status.videoState)/\(status.audioState)/\(status.hmi?.level?.rawValue ?? "-")"))
     video?.sessionChanged(to: status)
     sound?.sessionChanged(to: status)
+    updateModel()
+  }
+
+  /// What driver and application want, and what the session says.
+  private func updateModel() {
+    let isUsable = status.headUnit != nil && endDeadline == nil
+    if let count = video?.requestCount, count != requestCount {
+      requestCount = count
+      model.video.requestChanged(now: now)
+    }
+    // TLS handshakes come one after the other.
+    let waitsForSound = plan.encrypts && status.videoState == .stopped && status.audioState == .starting
+    let mayShow = isUsable && status.hmi?.allowsVideo == true && status.video != nil
+    let wantsVideo = video?.request != nil && video?.appState.isInForeground == true && status.videoWait == nil
+    model.video.update(
+      status.videoState, isWanted: mayShow && wantsVideo && !waitsForSound, isAllowed: mayShow, now: now)
+    let maySound = isUsable && status.hmi?.allowsAudio(isMedia: plan.isMedia) == true
+    // Sound does not start while a start of video is not answered.
+    let wantsSound =
+      sound?.request != nil && status.hmi?.isAudible == true && status.audioWait == nil
+      && !(status.audioState == .stopped && status.videoState == .starting)
+    model.audio.update(status.audioState, isWanted: maySound && wantsSound, isAllowed: maySound, now: now)
   }
 
   private func take(_ event: AppSession.Event) {
     switch event {
+    case .sessionStarted: model.sessionStarted(now: now)
+    case .registered:
+      registeredAt = now
+      model.registered(now: now)
     case .videoStartFailed(let failure, let request, let retryAfter):
+      let fault = model.video.failed(retryAfter: retryAfter, isUnanswered: failure == .unanswered, now: now)
+      if let fault { note(.finding(.pace, fault)) }
       video?.startFailed(failure, request, retryAfter: retryAfter)
     case .audioStartFailed(let failure, let retryAfter):
+      let fault = model.audio.failed(retryAfter: retryAfter, isUnanswered: failure == .unanswered, now: now)
+      if let fault { note(.finding(.pace, fault)) }
       sound?.startFailed(failure, retryAfter: retryAfter, hasVideo: video != nil)
+    case .videoStopped(.headUnit): model.video.endedByHeadUnit(now: now)
+    case .audioStopped(.headUnit): model.audio.endedByHeadUnit(now: now)
+    case .applicationRPC(let message):
+      note(.event("\(message.function) \(message.parameters["resultCode"]?.string ?? "")"))
+      let fault = requests.take(message, now: now, busyUntil: busyUntil, disturbedUntil: disturbedUntil())
+      if let fault { note(.finding(.requests, fault)) }
+    case .touch(let actions): if let fault = input.take(actions) { note(.finding(.input, fault)) }
+    case .touchInterrupted: if let fault = input.interrupted() { note(.finding(.input, fault)) }
+    case .keys(let actions): if let fault = input.take(actions, now: now) { note(.finding(.input, fault)) }
     default: break
     }
   }
 
+  /// The app has read an RPC.
+  func read(_ item: RPCWatch.Item) {
+    switch item {
+    case .unreadable: requests.notificationRead(nil, now: now, busyUntil: busyUntil)
+    case .message(let message) where message.type == .notification:
+      requests.notificationRead(message.function, now: now, busyUntil: busyUntil)
+    case .message(let message): requests.responseRead(message.correlationID)
+    }
+  }
+
+  /// The app has handed bytes to its kernel, or got some.
+  func count(_ byteCount: Int, isSent: Bool) { traffic.count(byteCount, isSent: isSent) }
+
+  /// What should have happened before, or should not have.
+  func check() {
+    guard busyUntil < now else { return }
+    if let fault = requests.fault(now: now, disturbedUntil: disturbedUntil()) { note(.finding(.requests, fault)) }
+    if endDeadline == nil, let fault = model.fault(now: now) { note(.finding(.pace, fault)) }
+    if let fault = input.fault(status, now: now, standstill: standstill) { note(.finding(.input, fault)) }
+    if let fault = traffic.fault(connection.statistics) { note(.finding(.statistics, fault)) }
+  }
+
   // MARK: What the application does
+
+  /// Sends a request; a `name` of ``RequestVocabulary``.
+  func send(_ name: String, number: Int, byteCount: Int) {
+    guard let request = RequestVocabulary.request(name, number: number, byteCount: byteCount) else {
+      return note(.finding(.decisions, "no request: \(name)"))
+    }
+    var isConnected = false
+    if case .running = phase { isConnected = true }
+    let fault = requests.send(
+      request, over: connection, isRegistered: status.headUnit != nil, isConnected: isConnected,
+      wantsButtons: wantsButtons, now: max(now, busyUntil))
+    if let fault { note(.finding(.requests, fault)) }
+  }
+
+  func setNotifications(_ names: [String]) {
+    let functions = RequestVocabulary.notifications.filter { names.contains("\($0)") }
+    requests.setNotifications(Set(functions), over: connection, now: now)
+  }
+
+  func setHapticRectangles(_ count: Int) {
+    rectangleCount = count
+    let rectangles = (0..<count).map { HapticRectangle(id: $0, x: Double($0 * 20), y: 0, width: 19, height: 19) }
+    connection.setHapticRectangles(HapticRectangleList(rectangles))
+  }
+
+  func setButtonsWanted(_ isWanted: Bool) {
+    wantsButtons = isWanted
+    connection.setButtonsWanted(isWanted)
+  }
 
   /// Asks for the end, as a pipeline does that goes to NULL.
   func stop() {

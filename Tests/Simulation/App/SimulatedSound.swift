@@ -28,6 +28,11 @@ final class SimulatedSound {
   private var isWaiting = false
   private(set) var counters = SimulatedVideo.Counters()
   private(set) var hasFailed = false
+  /// What the session was asked for last.
+  private(set) var request: AudioStartRequest?
+  /// Of the same app.
+  weak var video: SimulatedVideo?
+  var fairness: MediaFairness?
 
   init(
     _ plan: Plan, connection: AppConnection, network: SimulatedNetwork, note: @escaping (Simulation.Note) -> Void
@@ -102,7 +107,9 @@ final class SimulatedSound {
     }
     for output in negotiation.takeOutputs(at: now) {
       switch output {
-      case .request(let request): connection.setAudioRequest(request)
+      case .request(let request):
+        self.request = request
+        connection.setAudioRequest(request)
       case .setTimer(let time): connection.setTimer(at: time)
       case .notify(let notification):
         if let fault = order.take(notification) { note(.finding(.notifications, fault)) }
@@ -138,10 +145,15 @@ final class SimulatedSound {
     let count = grant.format.samplingRate.hertz * min(plan.interval, 1000) / 1000 / 8
     number = number == 255 ? 1 : number + 1
     let bytes = [UInt8](repeating: number, count: max(count, 1) * size)
+    let place = MediaFairness.Place(ahead: counters.queued, sentOfOther: video?.counters.sent ?? 0)
     let payload = SimulatedPayload(bytes, cut: bytes.count / 2) { [weak self] wasSent in
       guard let self else { return }
       counters.queued -= 1
       if wasSent { counters.sent += 1 } else { counters.discarded += 1 }
+      guard wasSent, grant.role == video?.negotiation.session.videoGrant?.role else { return }
+      if let fault = fairness?.soundSent(place, picturesSent: video?.counters.sent ?? 0) {
+        note(.finding(.fairness, fault))
+      }
     }
     counters.queued += 1
     guard connection.audio.submit(payload, grantEpoch: grant.epoch, blocking: false) != .queued else { return }

@@ -47,6 +47,13 @@ final class SimulatedVideo {
   /// Wider displays are rejected by the app's ranges.
   var widestDisplay = Int.max
   private(set) var problem: VideoProblem?
+  /// What the session was asked for last, and how often that was something else.
+  private(set) var request: VideoStartRequest?
+  private(set) var requestCount = 0
+  private(set) var appState = AppState.foreground
+  /// Of the same app.
+  weak var sound: SimulatedSound?
+  var fairness: MediaFairness?
 
   /// Pictures: arrived = sent + dropped + discarded + queued.
   struct Counters {
@@ -168,9 +175,14 @@ final class SimulatedVideo {
   private func apply() {
     for output in negotiation.takeOutputs(at: now) {
       switch output {
-      case .request(let request): connection.setVideoRequest(request)
+      case .request(let request):
+        if request != self.request { requestCount += 1 }
+        self.request = request
+        connection.setVideoRequest(request)
       case .supportedDisplays(let displays): connection.setSupportedDisplays(displays)
-      case .appState(let state): connection.setAppState(state)
+      case .appState(let state):
+        appState = state
+        connection.setAppState(state)
       case .setTimer(let time): connection.setTimer(at: time)
       case .notify(let notification):
         if let fault = order.take(notification) { note(.finding(.notifications, fault)) }
@@ -291,7 +303,12 @@ final class SimulatedVideo {
     let isKeyFrame = needsKeyFrame || now - lastSent > .milliseconds(500)
     let size = min(max(targets.sentBitrate / 8 / max(Int(targets.frameRate), 1), 30), plan.byteCount)
     let bytes = message(isKeyFrame: isKeyFrame, grant, byteCount: size)
-    let payload = SimulatedPayload(bytes, cut: bytes.count / 3) { [weak self] wasSent in self?.released(wasSent) }
+    let place = MediaFairness.Place(ahead: counters.queued, sentOfOther: sound?.counters.sent ?? 0)
+    let frameCount = (place.ahead + 1) * ((plan.byteCount + 200) / max(grant.maximumPayload, 1) + 1)
+    let payload = SimulatedPayload(bytes, cut: bytes.count / 3) { [weak self] wasSent in
+      let isAlone = grant.role != self?.sound?.negotiation.session.audioGrant?.role
+      self?.released(wasSent, isAlone ? nil : place, frameCount: frameCount)
+    }
     counters.queued += 1
     let result = connection.video.submit(payload, grantEpoch: grant.epoch, blocking: false)
     guard result == .queued else {
@@ -310,10 +327,14 @@ final class SimulatedVideo {
     return .queued
   }
 
-  private func released(_ wasSent: Bool) {
+  private func released(_ wasSent: Bool, _ place: MediaFairness.Place?, frameCount: Int) {
     counters.queued -= 1
     if wasSent {
       counters.sent += 1
+      let soundsSent = sound?.counters.sent ?? 0
+      if let place, let fault = fairness?.pictureSent(place, soundsSent: soundsSent, frameCount: frameCount) {
+        note(.finding(.fairness, fault))
+      }
     } else {
       counters.discarded += 1
       needsKeyFrame = true

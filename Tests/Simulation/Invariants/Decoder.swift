@@ -1,5 +1,8 @@
 /// What a decoder at the head unit would say: whether all that a picture refers to is there.
 struct Decoder {
+  /// Of a picture that was lost.
+  private static let unknown = -1
+
   private var last: Int?
   private(set) var pictureCount = 0
   /// The output was closed, because nothing came for long; a later picture needs a key frame, which the app can't know
@@ -8,6 +11,9 @@ struct Decoder {
 
   /// The service begins.
   mutating func begin() { last = nil }
+
+  /// No player was there for a picture, so that the next one begins wherever the stream is.
+  mutating func missed() { last = Self.unknown }
 
   mutating func outputClosed() { wasClosed = true }
 
@@ -21,7 +27,7 @@ struct Decoder {
       return nil
     }
     guard let last else { return "begins with picture \(number), which is no key frame" }
-    return number == last + 1 ? nil : "picture \(number) after \(last)"
+    return number == last + 1 || last == Self.unknown ? nil : "picture \(number) after \(last)"
   }
 
   /// Whether a complaint about the beginning of the stream is to be expected.

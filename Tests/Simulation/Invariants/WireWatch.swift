@@ -18,12 +18,17 @@ struct WireWatch {
   private var services: [ServiceType: Service] = [.video: Service(), .audio: Service()]
   private var sent: [Int32: FrameDecoder] = [:]
   private var received: [Int32: FrameDecoder] = [:]
+  /// Of the primary connection.
+  private var rpcs = RPCWatch()
   private var connections: [SimulatedNetwork.Path: Int32] = [:]
 
   /// Bytes that the app has written or read.
   ///
+  /// - Parameter didRead: gets the RPCs among them that the app has read.
   /// - Returns: what is wrong.
-  mutating func take(_ bytes: [UInt8], of end: NetworkEnd, isSent: Bool) -> [(Simulation.Rule, String)] {
+  mutating func take(
+    _ bytes: [UInt8], of end: NetworkEnd, isSent: Bool, now: Duration, didRead: (RPCWatch.Item) -> Void
+  ) -> [(Simulation.Rule, String)] {
     guard let path = end.path else { return [] }
     let id = end.id
     if connections[path] != id { begin(id, path) }
@@ -35,7 +40,9 @@ struct WireWatch {
     while let item = decoder.next() {
       switch item {
       case .frame(let frame) where isSent: findings += send(frame, path).map { [$0] } ?? []
-      case .frame(let frame): receive(frame, path)
+      case .frame(let frame):
+        receive(frame, path)
+        if path == .primary, let item = rpcs.receive(frame, now: now) { didRead(item) }
       case .garbage(let reason, _): findings.append((.wire, "garbage \(isSent ? "sent" : "received"): \(reason)"))
       }
     }
@@ -49,6 +56,7 @@ struct WireWatch {
       received[former] = nil
     }
     connections[path] = id
+    if path == .primary { rpcs = RPCWatch() }
     for (type, service) in services {
       if path == .primary || service.path == path {
         services[type] = Service(formerPath: path == .primary ? nil : service.formerPath)

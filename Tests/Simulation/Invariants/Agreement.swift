@@ -1,0 +1,60 @@
+import SDLApp
+
+@testable import SDLHeadUnit
+
+/// Whether an app and its head unit have the same idea of their state, once nothing has happened for a while.
+struct Agreement {
+  /// How long that has to be.
+  static let settling = Duration.seconds(3)
+
+  private static let functions: [FunctionID] = [
+    .onTouchEvent, .sendHapticData, .subscribeButton, .onButtonPress, .getSystemCapability, .putFile, .setAppIcon,
+    .closeApplication,
+  ]
+
+  let policy: AppPolicy
+  /// What the head unit has reported.
+  let headUnit: HeadUnitWatch
+
+  /// - Parameter isUndisturbed: nothing was ever late since the app was registered, so that each request was answered.
+  /// - Returns: what they do not agree on.
+  func fault(_ app: SimulatedApp, isUndisturbed: Bool) -> String? {
+    guard let status = headUnit.status(of: app.name), app.status.headUnit != nil, app.endDeadline == nil else {
+      return nil
+    }
+    guard let known = app.status.hmi, known.level == status.level, known.systemContext == status.systemContext,
+      known.videoStreamingState == status.videoStreamingState, known.audioStreamingState == status.audioStreamingState
+    else {
+      return "\(app.name) has the status \(String(describing: app.status.hmi)) instead of \(status)"
+    }
+    return permissionFault(app) ?? (isUndisturbed ? buttonFault(app) ?? hapticFault(app) : nil)
+  }
+
+  private func permissionFault(_ app: SimulatedApp) -> String? {
+    guard let permissions = app.status.permissions else { return "\(app.name) knows no policy" }
+    for function in Self.functions {
+      for level in HMILevel.allCases where permissions.allow(function, at: level) != policy.allows(function, at: level)
+      {
+        return "\(app.name): permission for \(function) at \(level)"
+      }
+    }
+    return nil
+  }
+
+  /// Where a session subscribes to buttons, the driver's OK is one of them.
+  private func buttonFault(_ app: SimulatedApp) -> String? {
+    guard app.status.permissions?.allow(.subscribeButton, at: app.status.hmi?.level) == true else { return nil }
+    let hasOK = headUnit.buttons(of: app.name).contains("OK")
+    return hasOK == app.wantsButtons ? nil : "\(app.name) \(hasOK ? "has" : "lacks") a button"
+  }
+
+  private func hapticFault(_ app: SimulatedApp) -> String? {
+    let takesRectangles =
+      app.status.videoState == .streaming && app.status.video?.capability?.hapticSpatialDataSupported == true
+    guard let count = app.rectangleCount, takesRectangles, app.status.hmi?.level == .full,
+      app.status.permissions?.allow(.sendHapticData, at: .full) == true
+    else { return nil }
+    let known = headUnit.rectangleCount(of: app.name) ?? 0
+    return known == count ? nil : "\(app.name) has \(count) haptic rectangles, the head unit \(known)"
+  }
+}
