@@ -117,6 +117,7 @@ enum Family: String, CaseIterable {
         let names = RequestVocabulary.notifications.filter { _ in random.chance(0.5) }.map { "\($0)" }
         return "\(app) notify \(names.isEmpty ? "none" : names.joined(separator: ","))"
       }
+      if random.chance(0.1) { return "\(app) burst Show \(milliseconds([120]))" }
       let name = random.pick(random.chance(0.8) ? RequestVocabulary.frequent : RequestVocabulary.rare)
       return "\(app) rpc \(name) \(milliseconds([5])) \(milliseconds([500, 200_000]))"
     case .vehicle:

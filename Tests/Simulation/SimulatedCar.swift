@@ -76,7 +76,7 @@ final class SimulatedCar: HeadUnitServerObserver, @unchecked Sendable {
 
   /// When it has something to do, whatever the network brings.
   var nextDeadline: Duration? {
-    deadline.map { max($0, busyUntil) } ?? (busyUntil > network.now ? busyUntil : nil)
+    busyUntil > network.now ? busyUntil : deadline
   }
 
   func isReady() -> Bool {

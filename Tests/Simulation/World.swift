@@ -11,8 +11,8 @@ import TestSupport
 final class World {
   /// As many turns at one moment mean that a loop spins.
   private static let mostTurns = 1000
-  /// After as many turns the rest of the script is left out: hours of reconnecting in small pieces take minutes.
-  private static let mostTurnsOfScript = 5_000_000
+  /// After as many turns the rest of the script is left out: hours of reconnecting in small pieces take minutes, in which others find more.
+  private static let mostTurnsOfScript = 150_000
   /// Without faults the picture has to be there after so long: the longest pause between two attempts, and then the
   /// start. A driver who leaves and returns ends all pauses. A secondary transport that was of no use is avoided for up
   /// to ten minutes.
@@ -20,6 +20,16 @@ final class World {
   private static let boundAfterReturn = Duration.seconds(10)
   private static let boundWithHandshake = Duration.seconds(75)
   private static let avoidanceBound = Duration.seconds(720)
+
+  /// After so long without a fault, no connection is lost because of one: two heartbeats, and as long again.
+  private static let longestConsequence = Duration.seconds(120)
+  private static let events: Set<String> = ["phone-call", "emergency", "embedded-navi"]
+  /// What a driver does every day costs no connection.
+  private static let harmless: Set<String> = [
+    "level", "activate", "audio-streaming", "phone-call", "emergency", "embedded-navi", "resize", "framerate",
+    "max-bitrate", "update", "touch", "press", "menu", "choose", "slider", "keyboard", "vehicle", "gps", "distraction",
+    "policy-update",
+  ]
 
   let scenario: Scenario
   private(set) var finding: Simulation.Finding?
@@ -29,7 +39,11 @@ final class World {
   private var apps: [SimulatedApp] = []
   private var watches: [String: WireWatch] = [:]
   private var headUnit: HeadUnitWatch
+  /// When something has last happened that may cost a connection; the first ones are made now.
+  private var lastFault: Duration
   private var step = 0
+  /// Those of ``Agreement``.
+  private var events: Set<String> = []
   private var turnCount = 0
   private var began: Duration
   /// Until when the network, or a machine, may have been late.
@@ -43,6 +57,7 @@ final class World {
     network = SimulatedNetwork(seed: scenario.seed)
     network.conditions = scenario.conditions
     began = network.now
+    lastFault = network.now
     network.tap = { [unowned self] bytes, end, isSent in tap(bytes, end, isSent: isSent) }
   }
 
@@ -60,10 +75,20 @@ final class World {
     switch note {
     case .finding(let rule, let text): find(rule, text)
     case .event(let text):
+      if text.hasPrefix("lost"), let fault = unexplainedLoss(text) { find(.pace, fault) }
       trace?("\(elapsed.text)   \(text)")
       tally.count(event: text)
     case .state(let state): tally.reached(state)
     }
+  }
+
+  /// No connection is lost unless something has happened to it, or to one of the machines.
+  private func unexplainedLoss(_ text: String) -> String? {
+    let lasting = ["heartbeat", "register", "start-session", "refuse-connections", "start-tls", "language"]
+    let isExplained =
+      scenario.apps.contains(where: \.encrypts) || lasting.contains(where: scenario.mentions)
+      || network.now - lastFault < Self.longestConsequence || isDisturbed
+    return isExplained ? nil : "\(text) although nothing has happened for \((network.now - lastFault).text)"
   }
 
   // MARK: The course
@@ -71,7 +96,9 @@ final class World {
   func run() {
     guard let car = try? SimulatedCar(configuration, encrypts: scenario.carEncrypts, network: network) else { return }
     self.car = car
-    for command in scenario.commands { _ = car.perform(command) }
+    for command in scenario.commands where car.perform(command) {
+      noteEvent(command.split(separator: " ").map(String.init))
+    }
     for (index, plan) in scenario.apps.enumerated() { apps.append(makeApp(plan, index)) }
     for (index, step) in scenario.steps.enumerated() where finding == nil && turnCount < Self.mostTurnsOfScript {
       self.step = index
@@ -178,11 +205,18 @@ final class World {
     let words = action.split(separator: " ").map(String.init)
     let numbers = words.compactMap { Int($0) }
     tally.count(fault: words.prefix(words[0] == "app" || words[0] == "stand" ? 3 : 2).filter { Int($0) == nil })
+    if words[0] != "app", !Self.harmless.contains(words[1]) { lastFault = network.now }
     switch words[0] {
     case "car":
       if words.contains("stall") {
         disturb(for: .seconds(60))
         headUnit.standsStill()
+      }
+      noteEvent(Array(words.dropFirst()))
+      if action.contains("vehicle speed") {
+        for app in apps where headUnit.status(of: app.name).map({ $0.level != HMILevel.none }) ?? false {
+          app.speedChanged()
+        }
       }
       if ["resize", "update"].contains(words[1]) { headUnit.resized = network.now }
       if ["player", "data-timeout"].contains(words[1]) { headUnit.countsSilence = false }
@@ -202,6 +236,11 @@ final class World {
     case "app": performApp(words, numbers)
     default: find(.decisions, "no action: \(action)")
     }
+  }
+
+  private func noteEvent(_ command: [String]) {
+    guard Self.events.contains(command[0]) else { return }
+    if command[1] == "on" { events.insert(command[0]) } else { events.remove(command[0]) }
   }
 
   private func app(_ numbers: [Int]) -> SimulatedApp? {
@@ -228,45 +267,7 @@ final class World {
 
   private func performApp(_ words: [String], _ numbers: [Int]) {
     guard let app = app(numbers), words.count > 2 else { return }
-    defer { app.wake() }
-    switch words[2] {
-    case "start": restart(app)
-    case "stop": app.stop()
-    case "state": AppState(rawValue: words[3]).map { app.video?.setAppState($0) }
-    case "haptics": app.setHapticRectangles(numbers.last ?? 0)
-    case "buttons": app.setButtonsWanted(words[3] == "on")
-    case "rpc": app.send(words[3], number: numbers.count > 1 ? numbers[1] : 0, byteCount: numbers.last ?? 0)
-    case "notify": app.setNotifications(words[3].split(separator: ",").map(String.init))
-    case "sound": app.sound.map { perform(words[3], $0) }
-    default: app.video.map { perform(words, numbers, $0) }
-    }
-  }
-
-  private func perform(_ word: String, _ sound: SimulatedSound) {
-    switch word {
-    case "play": sound.play()
-    case "pause": sound.pause()
-    case "silent": sound.setSilent(true)
-    case "loud": sound.setSilent(false)
-    default: sound.endStream()
-    }
-  }
-
-  private func perform(_ words: [String], _ numbers: [Int], _ video: SimulatedVideo) {
-    switch words[2] {
-    case "play": video.play()
-    case "pause": video.pause()
-    case "flush": video.setFlushing(words[3] == "on")
-    case "eos": video.endStream()
-    case "begin": video.beginStream()
-    case "caps":
-      let sides = words[3].split(separator: "x").compactMap { Int($0) }
-      video.setCaps(sides.count == 2 ? VideoSize(sides[0], sides[1]) : nil, isRaw: words.last == "raw")
-    case "ranges":
-      video.widestDisplay = numbers.last ?? .max
-      video.choose(.ranges)
-    default: find(.decisions, "no action: \(words)")
-    }
+    if words[2] == "start" { restart(app) } else { app.perform(words, numbers) }
   }
 
   /// The application makes the app anew, if it has ended.
@@ -292,10 +293,12 @@ final class World {
   /// Faults end, and driver, app and head unit want the picture: it has to come.
   private func calmDown(_ car: SimulatedCar) {
     trace?("\(elapsed.text) calm")
+    lastFault = network.now
     // What is on its way stays late.
     if network.conditions.isSlow { disturb(for: .seconds(60)) }
     network.conditions = SimulatedNetwork.Conditions()
     headUnit.countsSilence = false
+    events = []
     for command in Self.calmCommands where !car.perform(command) { find(.decisions, "no command: \(command)") }
     _ = car.perform("secondary-transport \(scenario.offersSecondary ? "on" : "off")")
     // Which transports may carry what is agreed on at the beginning of a session; what was answered once, or was not
@@ -428,7 +431,9 @@ final class World {
   /// Nothing has happened for a while.
   private func checkAgreement() {
     guard !isDisturbed else { return }
-    let agreement = Agreement(policy: configuration.policy, headUnit: headUnit)
+    let agreement = Agreement(
+      policy: configuration.policy, headUnit: headUnit, events: events,
+      isRestricted: ["not-streamable", "not-audible"].contains(where: scenario.mentions))
     for app in apps {
       let isSettled = headUnit.lastChange(of: app.name).map { network.now - $0 > Agreement.settling } ?? false
       guard isSettled, let registeredAt = app.registeredAt, network.now - registeredAt > Agreement.settling else {
@@ -442,7 +447,7 @@ final class World {
   private func tap(_ bytes: [UInt8], _ end: NetworkEnd, isSent: Bool) {
     guard end.host != SimulatedNetwork.carHost else { return }
     let app = apps.first { $0.host == end.host }
-    app?.count(bytes.count, isSent: isSent)
+    app?.count(bytes.count, on: end.path, isSent: isSent)
     let findings = watches[end.host, default: WireWatch()].take(bytes, of: end, isSent: isSent, now: network.now) {
       app?.read($0)
     }

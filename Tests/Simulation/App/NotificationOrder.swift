@@ -11,10 +11,25 @@ struct NotificationOrder {
   private var state = State.stopped
   private var isPauseRequested = false
 
+  /// The first stream has begun, and the connection was lost after it.
+  private var hasStreamed = false
+  private var isLost = false
+
+  mutating func connectionLost() { isLost = hasStreamed }
+
+  /// Whether a start is the first one, or the first on another connection.
+  private mutating func reasonFault(_ reason: String) -> String? {
+    defer { (hasStreamed, isLost) = (true, false) }
+    let isRight = (reason == "first-start") == !hasStreamed && (reason == "reconnected") == isLost
+    return isRight || state == .started ? nil : "started, \(reason)"
+  }
+
+  var isStarted: Bool { state == .started }
+
   /// What is wrong with a notification; nil for nothing.
   mutating func take(_ notification: VideoNotification) -> String? {
     switch notification {
-    case .started: return enter(.started)
+    case .started(_, let reason): return reasonFault("\(reason)") ?? enter(.started)
     case .stopped: return state == .stopped ? "stopped twice" : enter(.stopped)
     case .resized: return state == .started ? nil : "resized while nothing is streamed"
     case .stream(let notification): return take(notification)
@@ -24,7 +39,7 @@ struct NotificationOrder {
 
   mutating func take(_ notification: AudioNotification) -> String? {
     switch notification {
-    case .started: enter(.started)
+    case .started(_, let reason): reasonFault("\(reason)") ?? enter(.started)
     case .stopped: state == .stopped ? "sound stopped twice" : enter(.stopped)
     case .stream(let notification): take(notification)
     case .problem: nil

@@ -44,6 +44,7 @@ final class SimulatedApp: AppConnectionObserver, @unchecked Sendable {
   private(set) var sound: SimulatedSound?
   private(set) var requests: SimulatedRequests
   private var model: ReferenceModel
+  private var peer: PeerModel
   private var input = InputOrder()
   private(set) var wantsButtons = false
   /// Of the touchable rectangles; nil before the application has set any.
@@ -98,6 +99,7 @@ final class SimulatedApp: AppConnectionObserver, @unchecked Sendable {
     }
     requests = SimulatedRequests(encrypts: plan.encrypts, hasIcon: plan.hasPresentation == true)
     model = ReferenceModel(.init(encrypts: plan.encrypts, hasSecondary: offersSecondary))
+    peer = PeerModel(heartbeat: session.heartbeatInterval)
     var configuration = AppConnection.Configuration(
       endpoint: .tcp(host: SimulatedNetwork.carHost, port: SimulatedNetwork.primaryPort), session: session,
       videoQueueCapacity: plan.queueCapacity, reconnection: Reconnection.Timing(), clock: network.clock)
@@ -147,6 +149,7 @@ final class SimulatedApp: AppConnectionObserver, @unchecked Sendable {
     guard time > max(busyUntil, now) else { return }
     let duration = time - max(busyUntil, now)
     requests.standStill(for: duration)
+    peer.standStill(for: duration)
     model.standStill(for: duration)
     standstill += duration
     busyUntil = time
@@ -163,7 +166,7 @@ final class SimulatedApp: AppConnectionObserver, @unchecked Sendable {
     }
   }
 
-  var nextDeadline: Duration? { busyUntil > now ? deadline.map { max($0, busyUntil) } ?? busyUntil : deadline }
+  var nextDeadline: Duration? { busyUntil > now ? busyUntil : deadline }
 
   func isReady() -> Bool {
     guard busyUntil <= now else { return false }
@@ -225,6 +228,7 @@ final class SimulatedApp: AppConnectionObserver, @unchecked Sendable {
     case .connected(let socket, let address):
       descriptors = []
       model.connected(now: now)
+      peer.connected(now: now)
       let reader = FrameReader(socket: socket, peer: address.description)
       let loop = connection.makeLoop(reader, after: attempts.lastEpoch)
       phase = .running(loop)
@@ -250,6 +254,8 @@ final class SimulatedApp: AppConnectionObserver, @unchecked Sendable {
 
   private func end(_ failure: ConnectionFailure?) {
     self.failure = failure
+    // Broken connections are made again; only what another attempt can't mend ends an app that was registered.
+    if case .link(let error)? = failure, registeredAt != nil { note(.finding(.pace, "it has ended: \(error)")) }
     phase = .ended
     model.ended()
     connection.endAttempt()
@@ -276,15 +282,22 @@ final class SimulatedApp: AppConnectionObserver, @unchecked Sendable {
       video?.timerFired()
       sound?.timerFired()
     case .lost(let failure, _):
+      if case .session(.heartbeatLost) = failure, let fault = peer.lostByHeartbeat(now: now) {
+        note(.finding(.pace, fault))
+      }
       note(.event("lost \(failure)".prefixWord(2)))
+      video?.connectionLost()
+      sound?.connectionLost()
       change(to: AppSession.Status())
     case .ended: change(to: AppSession.Status())
-    case .attempting, .resolving, .connecting, .waiting, .connected, .stalled, .faultFound: break
+    case .stalled: peer.noticed()
+    case .attempting, .resolving, .connecting, .waiting, .connected, .faultFound: break
     }
   }
 
   private func change(to status: AppSession.Status) {
     self.status = status
+    if status.roundTrip != nil { peer.answeredHeartbeat() }
     note(.state("\(status.videoState)/\(status.audioState)/\(status.hmi?.level?.rawValue ?? "-")"))
     video?.sessionChanged(to: status)
     sound?.sessionChanged(to: status)
@@ -342,29 +355,58 @@ final class SimulatedApp: AppConnectionObserver, @unchecked Sendable {
   /// The app has read an RPC.
   func read(_ item: RPCWatch.Item) {
     switch item {
-    case .unreadable: requests.notificationRead(nil, now: now, busyUntil: busyUntil)
+    case .unreadable: _ = requests.notificationRead(nil, now: now, busyUntil: busyUntil)
     case .message(let message) where message.type == .notification:
-      requests.notificationRead(message.function, now: now, busyUntil: busyUntil)
-    case .message(let message): requests.responseRead(message.correlationID)
+      let fault = requests.notificationRead(message.function, now: now, busyUntil: busyUntil)
+      if let fault { note(.finding(.requests, fault)) }
+    case .message(let message): requests.responseRead(message)
     }
   }
 
   /// The app has handed bytes to its kernel, or got some.
-  func count(_ byteCount: Int, isSent: Bool) { traffic.count(byteCount, isSent: isSent) }
+  func count(_ byteCount: Int, on path: SimulatedNetwork.Path?, isSent: Bool) {
+    traffic.count(byteCount, isSent: isSent)
+    guard path == .primary else { return }
+    if isSent { peer.wrote() } else { peer.read(now: now) }
+  }
 
   /// What should have happened before, or should not have.
   func check() {
     guard busyUntil < now else { return }
     if let fault = requests.fault(now: now, disturbedUntil: disturbedUntil()) { note(.finding(.requests, fault)) }
-    if endDeadline == nil, let fault = model.fault(now: now) { note(.finding(.pace, fault)) }
+    if endDeadline == nil, let fault = model.fault(now: now) ?? peerFault() { note(.finding(.pace, fault)) }
     if let fault = input.fault(status, now: now, standstill: standstill) { note(.finding(.input, fault)) }
     if let fault = traffic.fault(connection.statistics) { note(.finding(.statistics, fault)) }
   }
 
+  private func peerFault() -> String? {
+    guard case .running = phase else { return nil }
+    let hasMedia = video?.counters.queued ?? 0 > 0 || sound?.counters.queued ?? 0 > 0
+    peer.update(isFull: network.isFull(host: host), hasMedia: hasMedia, now: now)
+    return peer.fault(now: now)
+  }
+
   // MARK: What the application does
 
+  /// A step of a script; its words are those of ``World/perform(_:)``.
+  func perform(_ words: [String], _ numbers: [Int]) {
+    defer { wake() }
+    switch words[2] {
+    case "stop": stop()
+    case "haptics": setHapticRectangles(numbers.last ?? 0)
+    case "buttons": setButtonsWanted(words[3] == "on")
+    case "burst":
+      // More than may be sent at once.
+      for number in 0..<(numbers.last ?? 0) { send(words[3], number: number % 6, byteCount: 100) }
+    case "rpc": send(words[3], number: numbers.count > 1 ? numbers[1] : 0, byteCount: numbers.last ?? 0)
+    case "notify": setNotifications(words[3].split(separator: ",").map(String.init))
+    case "sound": sound?.perform(words[3])
+    default: if video?.perform(words, numbers) == false { note(.finding(.decisions, "no action: \(words)")) }
+    }
+  }
+
   /// Sends a request; a `name` of ``RequestVocabulary``.
-  func send(_ name: String, number: Int, byteCount: Int) {
+  private func send(_ name: String, number: Int, byteCount: Int) {
     guard let request = RequestVocabulary.request(name, number: number, byteCount: byteCount) else {
       return note(.finding(.decisions, "no request: \(name)"))
     }
@@ -376,18 +418,23 @@ final class SimulatedApp: AppConnectionObserver, @unchecked Sendable {
     if let fault { note(.finding(.requests, fault)) }
   }
 
-  func setNotifications(_ names: [String]) {
+  /// The car has another speed, and the level lets the app know.
+  func speedChanged() { requests.speedChanged(now: now) }
+
+  private func setNotifications(_ names: [String]) {
+    // An app that ends takes nothing else on.
+    guard endDeadline == nil else { return }
     let functions = RequestVocabulary.notifications.filter { names.contains("\($0)") }
     requests.setNotifications(Set(functions), over: connection, now: now)
   }
 
-  func setHapticRectangles(_ count: Int) {
+  private func setHapticRectangles(_ count: Int) {
     rectangleCount = count
     let rectangles = (0..<count).map { HapticRectangle(id: $0, x: Double($0 * 20), y: 0, width: 19, height: 19) }
     connection.setHapticRectangles(HapticRectangleList(rectangles))
   }
 
-  func setButtonsWanted(_ isWanted: Bool) {
+  private func setButtonsWanted(_ isWanted: Bool) {
     wantsButtons = isWanted
     connection.setButtonsWanted(isWanted)
   }

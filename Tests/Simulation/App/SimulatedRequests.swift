@@ -46,6 +46,10 @@ struct SimulatedRequests {
   private var isUnreadable = false
   /// The ids of responses that have come, and that the application has not heard of.
   private var responses: Set<Int32> = []
+  /// The head unit has accepted a subscription to the car's speed.
+  private var hasSpeed = false
+  /// Since when a new speed is on its way.
+  private var speedDue: Duration?
   /// How many have been answered, by the code of their results.
   private(set) var answerCount = 0
 
@@ -151,19 +155,43 @@ struct SimulatedRequests {
   }
 
   /// The app has read a notification from its connection; nil for one that nobody else can read.
-  mutating func notificationRead(_ function: FunctionID?, now: Duration, busyUntil: Duration) {
+  ///
+  /// - Returns: what is wrong with that.
+  mutating func notificationRead(_ function: FunctionID?, now: Duration, busyUntil: Duration) -> String? {
     guard let function else {
       isUnreadable = true
       due = []
-      return
+      speedDue = nil
+      return nil
+    }
+    if function == .onVehicleData {
+      guard hasSpeed || isUnreadable else { return "OnVehicleData came without a subscription" }
+      speedDue = nil
     }
     // What changes at the same time may come before or after it.
-    guard !isUnreadable, let since = wanted[function], max(since, busyUntil) < now else { return }
+    guard !isUnreadable, let since = wanted[function], max(since, busyUntil) < now else { return nil }
     due.append((function, now))
+    return nil
   }
 
   /// The app has read a response.
-  mutating func responseRead(_ id: Int32) { if owed[id] != nil { responses.insert(id) } }
+  mutating func responseRead(_ message: RPCMessage) {
+    guard owed[message.correlationID] != nil else { return }
+    responses.insert(message.correlationID)
+    guard message.parameters["success"]?.bool == true else { return }
+    switch message.function {
+    case .subscribeVehicleData: hasSpeed = true
+    case .unsubscribeVehicleData: hasSpeed = false
+    default: break
+    }
+  }
+
+  /// The car has another speed, which the head unit has to send if the application has subscribed to it.
+  mutating func speedChanged(now: Duration) {
+    if hasSpeed, !isUnreadable, !owed.values.contains(where: { $0.request.function == .unsubscribeVehicleData }) {
+      speedDue = speedDue ?? now
+    }
+  }
 
   // MARK: What must hold
 
@@ -171,6 +199,9 @@ struct SimulatedRequests {
   func fault(now: Duration, disturbedUntil: Duration) -> String? {
     if let late = due.first(where: { $0.time + Self.longestPause < now }) {
       return "\(late.function) has come, and the application does not know"
+    }
+    if let speedDue, disturbedUntil < speedDue, speedDue + .seconds(1) < now {
+      return "the head unit has not sent the car's speed"
     }
     for entry in owed.values {
       let until = disturbedUntil < entry.madeAt ? min(entry.quickUntil, entry.until) : entry.until
@@ -194,6 +225,7 @@ struct SimulatedRequests {
       owed = [:]
       due = []
       responses = []
+      (hasSpeed, speedDue) = (false, nil)
       isUnreadable = false
       files = SimulatedFiles(hasIcon: files.hasIcon)
     }

@@ -74,6 +74,17 @@ final class SimulatedSound {
     change { $0.stop() }
   }
 
+  /// A step of a script.
+  func perform(_ word: String) {
+    switch word {
+    case "play": play()
+    case "pause": pause()
+    case "silent": setSilent(true)
+    case "loud": setSilent(false)
+    default: endStream()
+    }
+  }
+
   func sessionChanged(to status: AppSession.Status) { change { $0.sessionChanged(to: status) } }
 
   func startFailed(_ failure: AudioStartFailure, retryAfter: Duration?, hasVideo: Bool) {
@@ -87,6 +98,8 @@ final class SimulatedSound {
       change { $0.failed() }
     }
   }
+
+  func connectionLost() { order.connectionLost() }
 
   func timerFired() { change { _ in } }
 

@@ -51,6 +51,8 @@ final class SimulatedVideo {
   private(set) var request: VideoStartRequest?
   private(set) var requestCount = 0
   private(set) var appState = AppState.foreground
+  /// How many the application has heard of.
+  private var problemCount = 0
   /// Of the same app.
   weak var sound: SimulatedSound?
   var fairness: MediaFairness?
@@ -130,6 +132,26 @@ final class SimulatedVideo {
     change { $0.stop() }
   }
 
+  /// A step of a script; false for an unknown one.
+  func perform(_ words: [String], _ numbers: [Int]) -> Bool {
+    switch words[2] {
+    case "state": AppState(rawValue: words[3]).map(setAppState)
+    case "play": play()
+    case "pause": pause()
+    case "flush": setFlushing(words[3] == "on")
+    case "eos": endStream()
+    case "begin": beginStream()
+    case "caps":
+      let sides = words[3].split(separator: "x").compactMap { Int($0) }
+      setCaps(sides.count == 2 ? VideoSize(sides[0], sides[1]) : nil, isRaw: words.last == "raw")
+    case "ranges":
+      widestDisplay = numbers.last ?? .max
+      choose(.ranges)
+    default: return false
+    }
+    return true
+  }
+
   // MARK: What the connection reports
 
   func sessionChanged(to status: AppSession.Status) {
@@ -146,12 +168,21 @@ final class SimulatedVideo {
   }
 
   func startFailed(_ failure: VideoStartFailure, _ request: VideoStartRequest, retryAfter: Duration?) {
+    let formerCount = problemCount
+    defer {
+      // Each step is a warning, or the error at the end.
+      if problemCount == formerCount, problem == nil, negotiation.isUsable {
+        note(.finding(.notifications, "a start has failed, and the application does not know: \(failure)"))
+      }
+    }
     do throws(VideoProblem) {
       try change { negotiation throws(VideoProblem) in
         try negotiation.startFailed(failure, request, retryAfter: retryAfter)
       }
     } catch { fail(error) }
   }
+
+  func connectionLost() { order.connectionLost() }
 
   func timerFired() { change { _ in } }
 
@@ -186,6 +217,7 @@ final class SimulatedVideo {
       case .setTimer(let time): connection.setTimer(at: time)
       case .notify(let notification):
         if let fault = order.take(notification) { note(.finding(.notifications, fault)) }
+        if case .problem = notification { problemCount += 1 }
         if plan.followsRequests { follow(notification) }
       }
     }
@@ -323,6 +355,7 @@ final class SimulatedVideo {
     if queuedEpoch != grant.epoch {
       queuedEpoch = grant.epoch
       _ = change { $0.firstFrameQueued(of: grant, lostFrames: lostFrames, now: now) }
+      if !order.isStarted { note(.finding(.notifications, "a stream has pictures, and the application does not know")) }
     }
     return .queued
   }

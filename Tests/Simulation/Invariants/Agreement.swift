@@ -15,6 +15,10 @@ struct Agreement {
   let policy: AppPolicy
   /// What the head unit has reported.
   let headUnit: HeadUnitWatch
+  /// Events that restrict all apps: the first words of their commands.
+  let events: Set<String>
+  /// The driver may have restricted an app by hand.
+  let isRestricted: Bool
 
   /// - Parameter isUndisturbed: nothing was ever late since the app was registered, so that each request was answered.
   /// - Returns: what they do not agree on.
@@ -27,7 +31,21 @@ struct Agreement {
     else {
       return "\(app.name) has the status \(String(describing: app.status.hmi)) instead of \(status)"
     }
-    return permissionFault(app) ?? (isUndisturbed ? buttonFault(app) ?? hapticFault(app) : nil)
+    return restrictionFault(status, app) ?? permissionFault(app)
+      ?? (isUndisturbed ? buttonFault(app) ?? hapticFault(app) : nil)
+  }
+
+  /// A phone call takes the sound, an emergency and the car's own navigation the picture as well; afterwards both are
+  /// back.
+  private func restrictionFault(_ status: HMIStatus, _ app: SimulatedApp) -> String? {
+    guard status.level == .full else { return nil }
+    if events.contains("embedded-navi") { return "\(app.name) is in front of the car's own navigation" }
+    let isPlayed = status.audioStreamingState != .notAudible
+    let isShown = status.videoStreamingState == .streamable
+    if !events.isEmpty, isPlayed { return "\(app.name) is played during \(events)" }
+    if events.contains("emergency"), isShown { return "\(app.name) is shown in an emergency" }
+    guard events.isEmpty, !isRestricted else { return nil }
+    return isPlayed && isShown ? nil : "\(app.name) has the status \(status) after the end of all events"
   }
 
   private func permissionFault(_ app: SimulatedApp) -> String? {

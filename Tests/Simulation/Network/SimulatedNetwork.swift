@@ -114,6 +114,12 @@ final class SimulatedNetwork: @unchecked Sendable {
     return SimulatedSocket(end, network: self)
   }
 
+  /// Whether the first connection of a machine takes no more bytes, and there is no other.
+  func isFull(host: String) -> Bool {
+    let own = ends.values.filter { $0.host == host && $0.peer != nil }
+    return own.count == 1 && own.allSatisfy { $0.path == .primary && $0.error == 0 && $0.room(conditions) == 0 }
+  }
+
   /// How many bytes one system call moves of `count`.
   func piece(of count: Int) -> Int {
     let most = min(count, conditions.piece)

@@ -1,0 +1,73 @@
+import SDLApp
+
+/// When an app has to notice that its head unit has stopped reading, or answering, and when it must not think so.
+struct PeerModel {
+  /// The pages of `sdlvideosink` and "Reaching a car".
+  private enum Documented {
+    static let notice = Duration.seconds(5)
+    static let loss = Duration.seconds(20)
+  }
+
+  private static let slack = Duration.milliseconds(200)
+  /// How long input may wait to be decoded, because of the app's budget.
+  private static let longestPause = Duration.seconds(3)
+
+  /// Of heartbeats; nil for none.
+  private let interval: Duration?
+  /// Since when the head unit's machine has taken nothing, while media waits.
+  private var fullSince: Duration?
+  private var isNoticed = false
+  private var readAt: Duration?
+  private var answersHeartbeats = false
+
+  init(heartbeat interval: Duration?) { self.interval = interval }
+
+  /// A connection begins.
+  mutating func connected(now: Duration) {
+    self = PeerModel(heartbeat: interval)
+    readAt = now
+  }
+
+  mutating func read(now: Duration) { readAt = now }
+
+  /// The head unit has taken bytes.
+  mutating func wrote() { (fullSince, isNoticed) = (nil, false) }
+
+  mutating func answeredHeartbeat() { answersHeartbeats = true }
+
+  /// - Parameter isFull: there is no room for any byte.
+  mutating func update(isFull: Bool, hasMedia: Bool, now: Duration) {
+    if !isFull { isNoticed = false }
+    fullSince = isFull && hasMedia ? fullSince ?? now : nil
+  }
+
+  /// The app reports that the head unit does not read.
+  mutating func noticed() { isNoticed = true }
+
+  /// The app gives the connection up because no heartbeat was answered.
+  ///
+  /// - Returns: what is wrong with that.
+  func lostByHeartbeat(now: Duration) -> String? {
+    guard let interval, let readAt else { return "lost without heartbeats" }
+    let silence = now - readAt
+    return silence < interval * 2 * 0.75 ? "heartbeats count as unanswered after \(silence.text) of silence" : nil
+  }
+
+  mutating func standStill(for time: Duration) {
+    fullSince = fullSince.map { $0 + time }
+    readAt = readAt.map { $0 + time }
+  }
+
+  /// What should have happened before.
+  func fault(now: Duration) -> String? {
+    if let fullSince {
+      let time = now - fullSince
+      if time > Documented.notice + Self.slack, !isNoticed { return "a stall of \(time.text) is not reported" }
+      if time > Documented.loss + Self.slack { return "the head unit has not read for \(time.text)" }
+    }
+    if let interval, let readAt, answersHeartbeats, now - readAt > interval * 2 + Self.longestPause {
+      return "a head unit that has said nothing for \((now - readAt).text) is not lost"
+    }
+    return nil
+  }
+}
