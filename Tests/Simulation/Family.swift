@@ -66,7 +66,8 @@ enum Family: String, CaseIterable {
           "delay start-video 0", "none-after-refusal off", "none-after-refusal on", "heartbeat silence",
           "heartbeat core", "heartbeat 1", "silent on", "silent off", "answer start-tls silence",
           "answer start-tls clear", "answer start-tls expired", "answer start-tls garbage", "answer start-tls regular",
-          "answer start-tls lost-finished", "answer start-tls garbled-finished",
+          "answer start-tls lost-finished", "answer start-tls garbled-finished", "answer start-tls wrong-id",
+          "answer start-tls unknown-ca",
         ])
     case .breaks:
       return "car "
@@ -130,7 +131,8 @@ enum Family: String, CaseIterable {
     case .secondary:
       return "car "
         + random.pick([
-          "secondary-transport on", "secondary-transport off", "cut secondary", "answer register-secondary nak",
+          "secondary-transport on", "secondary-transport off", "secondary-transport 192.0.2.1 9", "cut secondary",
+          "answer register-secondary nak",
           "answer register-secondary silence", "answer register-secondary close", "answer register-secondary ack",
           "delay secondary-transport 2", "video-transports 2,1", "video-transports 1,2", "video-transports 2",
           "audio-transports 1", "audio-transports 2", "audio-transports 2,1",

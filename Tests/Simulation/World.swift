@@ -42,6 +42,10 @@ final class World {
   /// When something has last happened that may cost a connection; the first ones are made now.
   private var lastFault: Duration
   private var step = 0
+  /// The head unit's machine always works, and its heartbeats are those of SDL Core.
+  private var watchesSilence: Bool
+  /// When the head unit has last read anything of an app, by its address.
+  private var heardFrom: [String: Duration] = [:]
   /// Those of ``Agreement``.
   private var events: Set<String> = []
   private var turnCount = 0
@@ -54,6 +58,7 @@ final class World {
   init(_ scenario: Scenario) {
     self.scenario = scenario
     headUnit = HeadUnitWatch(scenario)
+    watchesSilence = !["heartbeat", "car stall", "stand car"].contains(where: scenario.mentions)
     network = SimulatedNetwork(seed: scenario.seed)
     network.conditions = scenario.conditions
     began = network.now
@@ -160,7 +165,7 @@ final class World {
   private func pass(to time: Duration) {
     network.advance(to: time)
     for app in apps { app.check() }
-    if let fault = headUnit.fault(now: network.now) { find(.headUnit, fault) }
+    if let fault = headUnit.fault(now: network.now) ?? silentApp() { find(.headUnit, fault) }
     settle()
   }
 
@@ -294,6 +299,7 @@ final class World {
   private func calmDown(_ car: SimulatedCar) {
     trace?("\(elapsed.text) calm")
     lastFault = network.now
+    watchesSilence = false
     // What is on its way stays late.
     if network.conditions.isSlow { disturb(for: .seconds(60)) }
     network.conditions = SimulatedNetwork.Conditions()
@@ -428,6 +434,17 @@ final class World {
     }
   }
 
+  /// SDL Core ends the session of an app that sends heartbeats and has been silent for 14 s.
+  private func silentApp() -> String? {
+    guard watchesSilence else { return nil }
+    return apps.first { app in
+      guard app.status.roundTrip != nil, headUnit.status(of: app.name) != nil, let time = heardFrom[app.host] else {
+        return false
+      }
+      return network.now - time > .milliseconds(14_500)
+    }.map { "\($0.name) is silent, and keeps its session" }
+  }
+
   /// Nothing has happened for a while.
   private func checkAgreement() {
     guard !isDisturbed else { return }
@@ -445,7 +462,10 @@ final class World {
   }
 
   private func tap(_ bytes: [UInt8], _ end: NetworkEnd, isSent: Bool) {
-    guard end.host != SimulatedNetwork.carHost else { return }
+    guard end.host != SimulatedNetwork.carHost else {
+      if !isSent, let host = end.peer?.host { heardFrom[host] = network.now }
+      return
+    }
     let app = apps.first { $0.host == end.host }
     app?.count(bytes.count, on: end.path, isSent: isSent)
     let findings = watches[end.host, default: WireWatch()].take(bytes, of: end, isSent: isSent, now: network.now) {

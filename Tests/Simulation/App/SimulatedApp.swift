@@ -290,7 +290,7 @@ final class SimulatedApp: AppConnectionObserver, @unchecked Sendable {
       sound?.connectionLost()
       change(to: AppSession.Status())
     case .ended: change(to: AppSession.Status())
-    case .stalled: peer.noticed()
+    case .stalled: peer.noticed(now: now)
     case .attempting, .resolving, .connecting, .waiting, .connected, .faultFound: break
     }
   }

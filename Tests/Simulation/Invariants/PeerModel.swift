@@ -16,7 +16,8 @@ struct PeerModel {
   private let interval: Duration?
   /// Since when the head unit's machine has taken nothing, while media waits.
   private var fullSince: Duration?
-  private var isNoticed = false
+  /// When the app has reported that; once for each stall, which may have begun before media waited.
+  private var noticedAt: Duration?
   private var readAt: Duration?
   private var answersHeartbeats = false
 
@@ -31,18 +32,17 @@ struct PeerModel {
   mutating func read(now: Duration) { readAt = now }
 
   /// The head unit has taken bytes.
-  mutating func wrote() { (fullSince, isNoticed) = (nil, false) }
+  mutating func wrote() { fullSince = nil }
 
   mutating func answeredHeartbeat() { answersHeartbeats = true }
 
   /// - Parameter isFull: there is no room for any byte.
   mutating func update(isFull: Bool, hasMedia: Bool, now: Duration) {
-    if !isFull { isNoticed = false }
     fullSince = isFull && hasMedia ? fullSince ?? now : nil
   }
 
   /// The app reports that the head unit does not read.
-  mutating func noticed() { isNoticed = true }
+  mutating func noticed(now: Duration) { noticedAt = now }
 
   /// The app gives the connection up because no heartbeat was answered.
   ///
@@ -62,6 +62,7 @@ struct PeerModel {
   func fault(now: Duration) -> String? {
     if let fullSince {
       let time = now - fullSince
+      let isNoticed = noticedAt.map { now - $0 < Documented.loss + Self.slack } ?? false
       if time > Documented.notice + Self.slack, !isNoticed { return "a stall of \(time.text) is not reported" }
       if time > Documented.loss + Self.slack { return "the head unit has not read for \(time.text)" }
     }
