@@ -275,8 +275,10 @@ final class SimulatedApp: AppConnectionObserver, @unchecked Sendable {
     wake()
     switch event {
     case .sessionChanged(let status, let events):
+      let level = self.status.hmi?.level
       change(to: status)
       for event in events { take(event) }
+      if status.hmi?.level != level, let fault = input.levelChanged() { note(.finding(.input, fault)) }
     case .session(let event): take(event)
     case .timerFired:
       video?.timerFired()

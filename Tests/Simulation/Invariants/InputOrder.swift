@@ -41,6 +41,9 @@ struct InputOrder {
     return nil
   }
 
+  /// The level of the app has changed, and the head unit may not report the release of keys any more.
+  func levelChanged() -> String? { keys.isEmpty ? nil : "\(keys.keys) stay pressed while the level changes" }
+
   /// What is wrong in this state of the app.
   ///
   /// - Parameter standstill: how long its machine has done nothing of late.

@@ -19,6 +19,8 @@ struct PeerModel {
   /// When the app has reported that; once for each stall, which may have begun before media waited.
   private var noticedAt: Duration?
   private var readAt: Duration?
+  /// The same, where the time of the app's own standstills counts.
+  private var lastRead: Duration?
   private var answersHeartbeats = false
 
   init(heartbeat interval: Duration?) { self.interval = interval }
@@ -26,10 +28,10 @@ struct PeerModel {
   /// A connection begins.
   mutating func connected(now: Duration) {
     self = PeerModel(heartbeat: interval)
-    readAt = now
+    read(now: now)
   }
 
-  mutating func read(now: Duration) { readAt = now }
+  mutating func read(now: Duration) { (readAt, lastRead) = (now, now) }
 
   /// The head unit has taken bytes.
   mutating func wrote() { fullSince = nil }
@@ -48,8 +50,8 @@ struct PeerModel {
   ///
   /// - Returns: what is wrong with that.
   func lostByHeartbeat(now: Duration) -> String? {
-    guard let interval, let readAt else { return "lost without heartbeats" }
-    let silence = now - readAt
+    guard let interval, let lastRead else { return "lost without heartbeats" }
+    let silence = now - lastRead
     return silence < interval * 2 * 0.75 ? "heartbeats count as unanswered after \(silence.text) of silence" : nil
   }
 
