@@ -35,6 +35,14 @@ import Testing
     return driver
   }
 
+  /// The head unit's policy requires it.
+  private func encryptRPCs(_ driver: AppDriver) {
+    driver.notify(.onPermissionsChange, ["requireEncryption": .bool(true)])
+    var acknowledgement = Frame.control(.startServiceACK, service: .rpc, version: 5, sessionID: AppDriver.sessionID)
+    acknowledgement.header.isEncrypted = true
+    driver.receive(acknowledgement)
+  }
+
   @Test func encryptedVideoOnTheSecondary() {
     let driver = encrypted()
     let lines = driver.take()
@@ -132,21 +140,26 @@ import Testing
   @Test(arguments: [[2, 1], [2]] as [[Int32]]) func encryptedRPCsKeepVideoOnThePrimary(list: [Int32]) {
     let driver = encrypted(video: list)
     _ = driver.take()
-    driver.notify(.onPermissionsChange, ["requireEncryption": .bool(true)])
-    var acknowledgement = Frame.control(.startServiceACK, service: .rpc, version: 5, sessionID: AppDriver.sessionID)
-    acknowledgement.header.isEncrypted = true
-    driver.receive(acknowledgement)
+    encryptRPCs(driver)
     #expect(driver.session.status.isRPCEncrypted)
     #expect(driver.take().contains("• stopped moved") == list.contains(1))
+  }
+
+  /// Video that can't be beside them would wait for the end of sound that stays there.
+  @Test(arguments: [[1], [2]] as [[Int32]]) func soundGivesWayBesideEncryptedRPCs(list: [Int32]) {
+    let driver = encrypted(.audio, video: list == [1] ? [2] : [1], audio: list)
+    encryptRPCs(driver)
+    driver.setVideoRequest(AppDriver.videoRequest)
+    driver.control(.endServiceACK, .audio, on: list == [1] ? .primary : .secondary)
+    driver.wait(WaitAnnouncement.settlingTime)
+    #expect(driver.session.status.audioWait == .noTransport)
+    #expect(driver.session.status.videoState == .starting)
   }
 
   /// Nor may records on the primary overtake those that may still be on their way.
   @Test(arguments: [true, false]) func aMoveWaitsForTheEnd(isConfirmed: Bool) {
     let driver = encrypted()
-    driver.notify(.onPermissionsChange, ["requireEncryption": .bool(true)])
-    var acknowledgement = Frame.control(.startServiceACK, service: .rpc, version: 5, sessionID: AppDriver.sessionID)
-    acknowledgement.header.isEncrypted = true
-    driver.receive(acknowledgement)
+    encryptRPCs(driver)
     #expect(driver.session.status.videoState == .stopping)
     _ = driver.take()
     if isConfirmed { driver.control(.endServiceACK, .video, on: .secondary) }

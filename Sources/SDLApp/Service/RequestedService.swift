@@ -30,16 +30,25 @@ extension RequestedService {
     let binding = binding(context, beside: other)
     let placement = transport.placement(beside: context.secondary, binding: binding, now: context.now)
     // Sound gives way if no transport is allowed for both.
-    if Self.type == .audio, binding == .secondary, !transport.allows(.secondary) { return .impossible(.noTransport) }
+    if Self.type == .audio, isEncryptedBeside(other, context), let binding, !transport.allows(binding) {
+      return .impossible(.noTransport)
+    }
     return placement
+  }
+
+  /// Whether both are wanted, and are to be encrypted.
+  private func isEncryptedBeside<Other: RequestedService>(_ other: Other, _ context: SessionContext) -> Bool {
+    other.request != nil && [Self.type, Other.type].allSatisfy(context.security.asksForEncryption)
   }
 
   /// The transport that carries the service if it may: TLS numbers the records of a session, and two connections do not
   /// keep them in order.
   private func binding<Other: RequestedService>(_ context: SessionContext, beside other: Other) -> TransportRole? {
     guard context.security.asksForEncryption(of: Self.type) else { return nil }
-    if context.security.isRPCEncrypted { return .primary }
-    guard other.request != nil, context.security.asksForEncryption(of: Other.type) else { return nil }
+    let isBesideOther = isEncryptedBeside(other, context)
+    // Sound can't stay beside RPCs where video can't.
+    if context.security.isRPCEncrypted, Self.type == .video || !isBesideOther { return .primary }
+    guard isBesideOther else { return nil }
     if other.transport.allows(.primary) { return .primary }
     return context.secondary.isRegistered && other.transport.allows(.secondary) ? .secondary : nil
   }
