@@ -133,7 +133,8 @@ final class World {
   private func makeApp(_ plan: SimulatedApp.Plan, _ index: Int) -> SimulatedApp {
     let app = SimulatedApp(
       plan, name: "app\(index)", seed: scenario.seed &+ UInt64(index), host: Self.host(index),
-      offersSecondary: scenario.offersSecondary || scenario.mentions("secondary-transport"), network: network,
+      offersSecondary: scenario.offersSecondary || scenario.mentions("secondary-transport"),
+      answersCapabilities: !scenario.mentions("get-capability silence"), network: network,
       trace: trace.map { trace in { [unowned self] in trace("\(elapsed.text) \($0)") } },
       note: { [unowned self] in take($0) })
     app.disturbedUntil = { [unowned self] in isDisturbed ? network.now : disturbedUntil }
@@ -452,6 +453,8 @@ final class World {
       policy: configuration.policy, headUnit: headUnit, events: events,
       isRestricted: ["not-streamable", "not-audible"].contains(where: scenario.mentions))
     for app in apps {
+      // It can't read what follows a handshake that has ended for the head unit alone.
+      if scenario.mentions("start-tls"), headUnit.encryptsRPCs(of: app.name) { continue }
       let isSettled = headUnit.lastChange(of: app.name).map { network.now - $0 > Agreement.settling } ?? false
       guard isSettled, let registeredAt = app.registeredAt, network.now - registeredAt > Agreement.settling else {
         continue

@@ -76,7 +76,8 @@ final class SimulatedApp: AppConnectionObserver, @unchecked Sendable {
   var disturbedUntil: () -> Duration = { .zero }
 
   init(
-    _ plan: Plan, name: String, seed: UInt64, host: String, offersSecondary: Bool, network: SimulatedNetwork,
+    _ plan: Plan, name: String, seed: UInt64, host: String, offersSecondary: Bool, answersCapabilities: Bool,
+    network: SimulatedNetwork,
     trace: ((String) -> Void)? = nil, note: @escaping (Simulation.Note) -> Void
   ) {
     self.plan = plan
@@ -97,7 +98,8 @@ final class SimulatedApp: AppConnectionObserver, @unchecked Sendable {
       session.icon = AppIcon(png: [UInt8](repeating: 7, count: 100_000))
       session.names = ["DE-DE": "Karte"]
     }
-    requests = SimulatedRequests(encrypts: plan.encrypts, hasIcon: plan.hasPresentation == true)
+    requests = SimulatedRequests(
+      encrypts: plan.encrypts, hasIcon: plan.hasPresentation == true, answersCapabilities: answersCapabilities)
     model = ReferenceModel(.init(encrypts: plan.encrypts, hasSecondary: offersSecondary))
     peer = PeerModel(heartbeat: session.heartbeatInterval)
     var configuration = AppConnection.Configuration(

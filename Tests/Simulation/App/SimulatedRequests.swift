@@ -38,6 +38,8 @@ struct SimulatedRequests {
   private var owed: [Int32: Owed] = [:]
   private var files: SimulatedFiles
   private let encrypts: Bool
+  /// The head unit's script never leaves GetSystemCapability unanswered.
+  private let answersCapabilities: Bool
   /// A notification that has come, and that the application has to hear of.
   private var due: [(function: FunctionID, time: Duration)] = []
   private var wanted: [FunctionID: Duration] = [:]
@@ -53,8 +55,9 @@ struct SimulatedRequests {
   /// How many have been answered, by the code of their results.
   private(set) var answerCount = 0
 
-  init(encrypts: Bool, hasIcon: Bool) {
+  init(encrypts: Bool, hasIcon: Bool, answersCapabilities: Bool) {
     self.encrypts = encrypts
+    self.answersCapabilities = answersCapabilities
     files = SimulatedFiles(hasIcon: hasIcon)
   }
 
@@ -95,10 +98,12 @@ struct SimulatedRequests {
     let waits = RequestVocabulary.waitsForDriver(request.function)
     // Later ones may follow at once, even a file.
     let answer = waits ? Documented.answerOfDriver : Documented.answer
-    owed[id] = Owed(
-      request: request, madeAt: now, quickUntil: now + queue + (waits ? Self.longestShow : Self.usualAnswer),
-      until: now + queue + Documented.answer * parts + answer + .seconds(1))
+    let until = now + queue + Documented.answer * parts + answer + .seconds(1)
+    let quickUntil = isAnswered(request.function) ? now + queue + (waits ? Self.longestShow : Self.usualAnswer) : until
+    owed[id] = Owed(request: request, madeAt: now, quickUntil: quickUntil, until: until)
   }
+
+  private func isAnswered(_ function: FunctionID) -> Bool { answersCapabilities || function != .getSystemCapability }
 
   private static func partCount(_ request: Request) -> Int {
     request.function == .putFile ? (request.bulk.count + Documented.partSize - 1) / Documented.partSize : 0
@@ -137,7 +142,7 @@ struct SimulatedRequests {
       if now < request.madeAt + (waits ? Documented.answerOfDriver : Documented.answer) {
         return "\(message.function) has timed out after \((now - request.madeAt).text)"
       }
-      if disturbedUntil < request.madeAt { return "an undisturbed head unit has not answered \(message.function)" }
+      if disturbedUntil < request.madeAt, isAnswered(message.function) { return "an undisturbed head unit has not answered \(message.function)" }
     }
     return files.take(message, to: request.request)
   }

@@ -57,6 +57,8 @@ struct HeadUnitWatch {
     ids[name].flatMap { sessions[$0] }.flatMap { $0.isRegistered ? $0.status : nil }
   }
 
+  func encryptsRPCs(of name: String) -> Bool { ids[name].flatMap { sessions[$0]?.encryptsRPCs } ?? false }
+
   func buttons(of name: String) -> Set<String> { ids[name].flatMap { sessions[$0]?.buttons } ?? [] }
 
   /// How many haptic rectangles the app has sent for its last service; nil for none.

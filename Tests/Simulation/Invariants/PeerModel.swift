@@ -64,9 +64,12 @@ struct PeerModel {
   func fault(now: Duration) -> String? {
     if let fullSince {
       let time = now - fullSince
-      let isNoticed = noticedAt.map { now - $0 < Documented.loss + Self.slack } ?? false
-      if time > Documented.notice + Self.slack, !isNoticed { return "a stall of \(time.text) is not reported" }
-      if time > Documented.loss + Self.slack { return "the head unit has not read for \(time.text)" }
+      let isNoticed = noticedAt.map { now - $0 < Documented.loss + Documented.notice } ?? false
+      // It looks when it has something to do, else after this time, and counts from the look that has found the last
+      // progress.
+      let late = Documented.notice + Self.slack
+      if time > Documented.notice + late, !isNoticed { return "a stall of \(time.text) is not reported" }
+      if time > Documented.loss + late { return "the head unit has not read for \(time.text)" }
     }
     if let interval, let readAt, answersHeartbeats, now - readAt > interval * 2 + Self.longestPause {
       return "a head unit that has said nothing for \((now - readAt).text) is not lost"

@@ -155,7 +155,10 @@ struct ServiceModel {
       case .streaming: (retryAt, wasUnanswered, lastFailure) = (now, false, nil)
       case .starting: startLimit = limitOfStart
       // Of a start that nobody wants any more, no failure is reported.
-      case .stopped, .stopping: if self.state == .starting { failed(now: now) }
+      case .stopped, .stopping:
+        guard self.state == .starting else { break }
+        failed(now: now)
+        if now - since >= startLimit { wasUnanswered = true }
       case .suspended: break
       }
       (self.state, since) = (state, now)
