@@ -378,9 +378,16 @@ final class SimulatedApp: AppConnectionObserver, @unchecked Sendable {
   func check() {
     guard busyUntil < now else { return }
     if let fault = requests.fault(now: now, disturbedUntil: disturbedUntil()) { note(.finding(.requests, fault)) }
-    if endDeadline == nil, let fault = model.fault(now: now) ?? peerFault() { note(.finding(.pace, fault)) }
+    if endDeadline == nil, !hasSessionFailed, let fault = model.fault(now: now) ?? peerFault() {
+      note(.finding(.pace, fault))
+    }
     if let fault = input.fault(status, now: now, standstill: standstill) { note(.finding(.input, fault)) }
     if let fault = traffic.fault(connection.statistics) { note(.finding(.statistics, fault)) }
+  }
+
+  /// Nothing is due any more: the connection only sends its last frames.
+  private var hasSessionFailed: Bool {
+    if case .running(let loop) = phase { loop.ending.failure != nil } else { false }
   }
 
   private func peerFault() -> String? {
