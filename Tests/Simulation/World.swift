@@ -313,8 +313,7 @@ final class World {
     let actions = scenario.steps.map(\.action)
     if scenario.offersSecondary
       || actions.contains(where: { action in ["transport", "update"].contains(where: action.contains) })
-      // Refused eight times, sound is not asked for again.
-      // A handshake that the head unit leaves unanswered is awaited until the end of its session.
+      // Refused eight times, sound is not asked for again; an unanswered handshake is awaited until the session's end.
       || (actions + scenario.commands).contains(where: { command in
         ["once", "start-audio nak", "start-tls silence"].contains(where: command.contains)
       })
@@ -350,8 +349,10 @@ final class World {
     let (pictures, sounds) = (headUnit.pictures[name] ?? 0, headUnit.sounds[name] ?? 0)
     let bound = livenessBound(app.plan)
     let deadline = network.now + bound
+    // A refusal of the only codec is final, and may still be in store.
+    let refusesCodec = (scenario.commands + scenario.steps.map(\.action)).contains { $0.contains("refuse videoCodec") }
     func isThere() -> Bool {
-      (app.video == nil || headUnit.pictures[name] ?? 0 > pictures)
+      (app.video == nil || refusesCodec || headUnit.pictures[name] ?? 0 > pictures)
         && (app.sound == nil || headUnit.sounds[name] ?? 0 > sounds)
     }
     while finding == nil, !isThere(), network.now < deadline, apps.contains(where: { $0 === app }) {

@@ -370,7 +370,7 @@ final class SimulatedApp: AppConnectionObserver, @unchecked Sendable {
   /// The app has handed bytes to its kernel, or got some.
   func count(_ byteCount: Int, on path: SimulatedNetwork.Path?, isSent: Bool) {
     traffic.count(byteCount, isSent: isSent)
-    guard path == .primary else { return }
+    guard path == .primary, !hasSessionFailed else { return }
     if isSent { peer.wrote() } else { peer.read(now: now) }
   }
 

@@ -8,7 +8,8 @@ struct PeerModel {
     static let loss = Duration.seconds(20)
   }
 
-  private static let slack = Duration.milliseconds(200)
+  /// The app sees what the head unit has taken when it wakes, at the latest when it would report a stall.
+  private static let slack = Documented.notice + .milliseconds(200)
   /// How long input may wait to be decoded, because of the app's budget.
   private static let longestPause = Duration.seconds(3)
 
@@ -64,12 +65,9 @@ struct PeerModel {
   func fault(now: Duration) -> String? {
     if let fullSince {
       let time = now - fullSince
-      let isNoticed = noticedAt.map { now - $0 < Documented.loss + Documented.notice } ?? false
-      // It looks when it has something to do, else after this time, and counts from the look that has found the last
-      // progress.
-      let late = Documented.notice + Self.slack
-      if time > Documented.notice + late, !isNoticed { return "a stall of \(time.text) is not reported" }
-      if time > Documented.loss + late { return "the head unit has not read for \(time.text)" }
+      let isNoticed = noticedAt.map { now - $0 < Documented.loss + Self.slack } ?? false
+      if time > Documented.notice + Self.slack, !isNoticed { return "a stall of \(time.text) is not reported" }
+      if time > Documented.loss + Self.slack { return "the head unit has not read for \(time.text)" }
     }
     if let interval, let readAt, answersHeartbeats, now - readAt > interval * 2 + Self.longestPause {
       return "a head unit that has said nothing for \((now - readAt).text) is not lost"

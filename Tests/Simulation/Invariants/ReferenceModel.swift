@@ -156,9 +156,10 @@ struct ServiceModel {
       case .starting: startLimit = limitOfStart
       // Of a start that nobody wants any more, no failure is reported.
       case .stopped, .stopping:
-        guard self.state == .starting else { break }
-        failed(now: now)
-        if now - since >= startLimit { wasUnanswered = true }
+        if self.state == .starting {
+          failed(now: now)
+          wasUnanswered = wasUnanswered || now - since >= startLimit
+        }
       case .suspended: break
       }
       (self.state, since) = (state, now)
