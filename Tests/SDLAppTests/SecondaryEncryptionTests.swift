@@ -11,7 +11,7 @@ import Testing
     return configuration
   }
 
-  /// The handshake runs on the primary transport, while the start waits on the secondary one.
+  /// The handshake runs on the primary transport, also for a start on the secondary one.
   private func encrypted(
     _ service: ServiceType = .video, video: [Int32] = [2, 1], audio: [Int32] = [1]
   ) -> AppDriver {
@@ -31,7 +31,11 @@ import Testing
     var acknowledgement = Frame.control(
       .startServiceACK, service: service, version: 5, sessionID: AppDriver.sessionID)
     acknowledgement.header.isEncrypted = true
-    driver.receiveOnSecondary(acknowledgement)
+    if (service == .video ? video : audio).first == 2 {
+      driver.receiveOnSecondary(acknowledgement)
+    } else {
+      driver.receive(acknowledgement)
+    }
     return driver
   }
 
