@@ -368,7 +368,9 @@ final class World {
   }
 
   private func livenessBound(_ plan: SimulatedApp.Plan) -> Duration {
-    let interval = Duration.milliseconds(max(plan.video?.interval ?? 0, plan.sound?.interval ?? 0) * 2)
+    // After a refusal upstream makes another size, which is seen with its next picture.
+    let count = scenario.mentions("refuse") ? 4 : 2
+    let interval = Duration.milliseconds(max(plan.video?.interval ?? 0, plan.sound?.interval ?? 0) * count)
     if scenario.offersSecondary { return Self.avoidanceBound + interval }
     if plan.encrypts { return Self.boundWithHandshake + interval }
     return interval + (scenario.seed.isMultiple(of: 2) ? Self.boundAfterReturn : Self.livenessBound)
