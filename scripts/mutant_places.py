@@ -4,7 +4,7 @@ does not compile in the end is left out of the build."""
 import re
 
 # Whatever happens to such a line, nothing but a log or the memory that is reserved changes.
-WITHOUT_EFFECT = re.compile(r"\.log\(|\btracer\b|reserveCapacity|\bassert|precondition|\bdebug\w*\(")
+WITHOUT_EFFECT = re.compile(r"\blog\(GST_LEVEL|\.log\(|\btracer\b|reserveCapacity|\bassert|precondition|\bdebug\w*\(")
 
 
 def code_lines(text):
