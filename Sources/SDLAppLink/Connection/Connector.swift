@@ -98,7 +98,7 @@ struct Connector {
     descriptors.append(pollfd(fd: wakeUp.descriptor, events: Int16(POLLIN), revents: 0))
     let until = nextDeadline
     descriptors.withUnsafeMutableBufferPointer { pollDescriptors($0, until: until, clock: clock) }
-    if descriptors.last?.revents != 0 { wakeUp.clear() }
+    wakeUp.clear()
     return handle(descriptors.dropLast())
   }
 
