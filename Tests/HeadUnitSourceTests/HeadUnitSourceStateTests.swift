@@ -7,6 +7,13 @@ import Testing
 @testable import PluginTestSupport
 
 @Suite struct HeadUnitSourceStateTests {
+  /// An app reads no more of them.
+  @Test(arguments: [100, 101]) func additionalSizes(count: Int) throws {
+    let source = try Element("sdlheadunitsrc")
+    source.set("additional-sizes", Array(repeating: "480x320", count: count).joined(separator: ","))
+    #expect((source["additional-sizes"]?.ranges(of: "480x320").count == count) == (count == 100))
+  }
+
   @Test func everyOrder() throws {
     let source = try Element("sdlheadunitsrc")
     source.set("port", "0")

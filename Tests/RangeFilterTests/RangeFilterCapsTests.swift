@@ -89,6 +89,15 @@ import Testing
   }
 
   /// An orientation can't be expressed as a range, so sizes that certainly have it come first.
+  /// Lists are split into their sizes as long as there are not too many.
+  @Test(arguments: [16, 17]) func listsOfManySizes(count: Int) throws {
+    // The first one is too wide.
+    let widths = ([900] + (1..<count).map { 600 + 2 * $0 }).map(String.init).joined(separator: ",")
+    let heights = (0..<16).map { String(300 + 2 * $0) }.joined(separator: ",")
+    let sizes = try answer(Self.wide, "video/x-raw,width={\(widths)},height={\(heights)}")
+    #expect((sizes.count == 15 * 16) == (count == 16), "\(sizes)")
+  }
+
   @Test func exactSizesFirst() throws {
     let first = try answer("landscape::enabled=false", "video/x-raw,width=[16,8192],height=[16,8192]")
     #expect(first.count == 2 && first.first?.hasSuffix("x 320") == true, "\(first)")

@@ -210,6 +210,20 @@ import Testing
     #expect(driver.take().isEmpty)
   }
 
+  /// It says nothing about the request, but the head unit is not asked again at once.
+  @Test func refusedWithoutParametersWhenNobodyWaits() {
+    let driver = AppDriver.ready(request: VideoStartRequest(size: VideoSize(800, 480), isBare: true))
+    driver.status(.full, .streamable)
+    driver.setVideoRequest(nil)
+    driver.refuseVideo(reason: "no")
+    _ = driver.take()
+    driver.setVideoRequest(VideoStartRequest(size: VideoSize(800, 480), isBare: true))
+    driver.wait(milliseconds: 1999)
+    #expect(driver.take() == [])
+    driver.wait(milliseconds: 1)
+    #expect(driver.take() == ["→ StartService video"])
+  }
+
   @Test func withoutParametersAccepted() {
     let driver = AppDriver.ready(request: VideoStartRequest(size: VideoSize(800, 480), isBare: true))
     driver.status(.full, .streamable)

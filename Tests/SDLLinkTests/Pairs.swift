@@ -43,11 +43,12 @@ let testRequest = VideoStartRequest(size: VideoSize(800, 480))
 func makeConnection(
   port: UInt16, host: String = "127.0.0.1", connectTimeout: Duration = .seconds(10), capacity: Int = 3,
   reconnection: Reconnection.Timing? = nil, clock: ManualClock? = nil, name: String = "Test", id: String? = nil,
-  observer: ConnectionRecorder
+  heartbeat: Duration? = testSession.heartbeatInterval, observer: ConnectionRecorder
 ) -> AppConnection {
   var session = testSession
   session.appName = name
   session.appID = id ?? name.lowercased()
+  session.heartbeatInterval = heartbeat
   let connection = AppConnection(
     configuration: AppConnection.Configuration(
       endpoint: .tcp(host: host, port: port), session: session, connectTimeout: connectTimeout,

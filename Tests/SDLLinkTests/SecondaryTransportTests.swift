@@ -64,6 +64,23 @@ extension LinkTests {
       server.join()
     }
 
+    /// It keeps no other app out, so its app may take its time.
+    @Test func noTimeLimitOfAConnectionThatIsThere() throws {
+      let clock = ManualClock()
+      let (ours, theirs) = try Socket.pair()
+      let server = try HeadUnitServer(
+        configuration: quickHeadUnit(), serving: theirs, clock: TimeSource(clock), observer: HeadUnitRecorder())
+      try server.start()
+      let phone = PhoneConnection(ours)
+      let session = try #require(phone.start()?.id)
+      clock.advance(by: .seconds(3600))
+      phone.send(.heartbeat, .control, session: session)
+      #expect(phone.waitForControl(.heartbeatACK, .control, session: session))
+      #expect(phone.register("Late", "late", session: session) == "SUCCESS")
+      phone.close()
+      server.join()
+    }
+
     /// A message whose parts come in single bytes, and one that is longer than what is read at once.
     @Test func piecesAndLongMessages() throws {
       let (phone, _) = try Phone.withOffer()

@@ -50,6 +50,17 @@ import Testing
     #expect(RegisterAppInterfaceResponse(json: json).buttons == nil)
   }
 
+  /// A list without end costs no more than this.
+  @Test func ofALongList() {
+    func read(_ count: Int) -> [ButtonName]? {
+      var json = RPCResult(success: true, resultCode: .success).json
+      json["buttonCapabilities"] = Self.capabilities(Array(repeating: "AC_MAX", count: count - 1) + ["OK"])
+      return RegisterAppInterfaceResponse(json: json).buttons
+    }
+    #expect(read(1000) == [.ok])
+    #expect(read(1001) == [])
+  }
+
   /// Of the main window, since widgets have windows of their own.
   @Test func ofTheDisplay() {
     let widget: JSONValue = .object(["windowID": .integer(1), "buttonCapabilities": Self.capabilities(["SEARCH"])])

@@ -215,9 +215,14 @@ import Testing
   }
 
   /// A warning, and the stream goes on.
-  @Test(arguments: [nil, [1, 2, 3], png + [UInt8](repeating: 0, count: 1 << 20)] as [[UInt8]?])
-  func unusableIcon(bytes: [UInt8]?) throws {
-    let path = try bytes.map(Self.file) ?? "/nowhere/icon.png"
+  @Test(arguments: ["missing", "not a PNG", "too large"]) func unusableIcon(_ fault: String) throws {
+    // The bytes are no argument, because Swift Testing describes each of a million.
+    let path =
+      switch fault {
+      case "not a PNG": try Self.file([1, 2, 3])
+      case "too large": try Self.file(Self.png + [UInt8](repeating: 0, count: 1 << 20))
+      default: "/nowhere/icon.png"
+      }
     defer { unlink(path) }
     let harness = try SinkHarness(properties: "sync=false app-icon=\(path)")
     try harness.start()

@@ -84,6 +84,14 @@ import Testing
     try harness.pipeline.wait(for: "request") { $0.buffering == 0 ? true : nil }
     try harness.headUnit.show(.background)
     try harness.pipeline.waitForDriverRequest(GST_PROGRESS_TYPE_START)
+    // It is said once, whatever else the head unit reports.
+    try harness.headUnit.show(.none)
+    #expect(eventually { (try? harness.pipeline.sink["hmi-level"]) == "none" })
+    try harness.pipeline.stopKeepingMessages()
+    let requests = harness.pipeline.drain().count {
+      if case .progress(GST_PROGRESS_TYPE_START, code: "activate", _) = $0.kind { true } else { false }
+    }
+    #expect(requests == 1)
   }
 
   /// Nothing is left that the application would wait for.

@@ -258,6 +258,14 @@ import X264Encoder
     #expect(VideoFormatList(text)?.transports == expected)
   }
 
+  @Test(arguments: [(100, 40, true), (101, 40, false), (100, 41, false)])
+  func synonyms(count: Int, length: Int, areAccepted: Bool) throws {
+    let sink = try Element("sdlvideosink")
+    let names = Array(repeating: String(repeating: "x", count: length), count: count).joined(separator: ",")
+    sink.set("vr-synonyms", names)
+    #expect((sink["vr-synonyms"] == names) == areAccepted)
+  }
+
   @Test func refusedWithAWarning() throws {
     let pipeline = try Pipeline("videotestsrc ! sdlvideosink name=sink")
     let sink = try pipeline.sink

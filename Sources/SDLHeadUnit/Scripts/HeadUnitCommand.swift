@@ -80,7 +80,7 @@ extension HeadUnitCommand {
   /// Each name of a command once, in the order of ``usage``.
   static let names = descriptions.map { String($0.form.prefix { $0 != " " }) }
     .reduce(into: [String]()) { names, name in
-      if names.last != name { names.append(name) }
+      if !names.contains(name) { names.append(name) }
     }
 
   private static let descriptions: [(form: String, effect: String)] = [

@@ -298,6 +298,7 @@ import Testing
       let id = next.register { $0["hashID"] = hash.map(JSONValue.string) }
       #expect(next.result(id)?.resultCode == code && next.result(id)?.success == true)
       #expect(next.rpcs.contains { $0.function == .onHashChange } == (code == "SUCCESS"))
+      #expect(next.events.contains(.buttonsSubscribed(["OK"])) == (code == "SUCCESS"))
       next.wait(.milliseconds(100))
       next.forget()
       next.run { $0.take(.button("OK"), now: $1) }

@@ -274,12 +274,13 @@ import Testing
     }
   }
 
-  @Test func versions() {
+  @Test(arguments: [5, 6]) func versions(major: Int) {
     var configuration = HeadUnitPreset.standard.configuration
-    configuration.rpcVersion = RPCVersion(5)
+    configuration.rpcVersion = RPCVersion(major)
     var app = TestApp.active(configuration)
     let id = app.request(.cancelInteraction, ["functionID": .integer(12)])
-    #expect(app.result(id)?.info == "CancelInteraction needs RPC 6.0.0, but 5.0.0 was agreed on")
+    let refusal = "CancelInteraction needs RPC 6.0.0, but 5.0.0 was agreed on"
+    #expect((app.result(id)?.info == refusal) == (major == 5))
   }
 
   @Test func json() {

@@ -122,6 +122,7 @@ import Testing
 
   @Test func namesOfCommands() {
     #expect(Set(["level", "touch", "update", "help"]).isSubset(of: HeadUnitCommand.names))
+    #expect(Set(HeadUnitCommand.names).count == HeadUnitCommand.names.count)
   }
 
   @Test func helpDescribesEveryForm() {

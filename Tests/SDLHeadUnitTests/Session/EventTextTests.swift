@@ -99,4 +99,19 @@ import Testing
       #expect(text.unicodeScalars.allSatisfy { $0.value >= 0x20 }, "\(text)")
     }
   }
+
+  /// A line of the log is not as long as an app may make its lists.
+  @Test func longListsAreCut() throws {
+    let rectangle = HapticRectangle(id: 1, x: 2, y: 3, width: 4, height: 5)
+    let lists: [(event: (Int) -> HeadUnitSession.Event, most: Int)] = [
+      ({ .interactionShown(.alert, for: Self.odd, Array(repeating: .softButton(1), count: $0)) }, 8),
+      ({ .textShown(.show, Array(repeating: "a", count: $0)) }, 8),
+      ({ .hapticRectangles(Array(repeating: rectangle, count: $0)) }, 4),
+    ]
+    for list in lists {
+      let whole = try #require(list.event(list.most).text)
+      #expect(!whole.contains("…"))
+      #expect(list.event(1000).text?.replacing("1000", with: "\(list.most)") == whole + ", …")
+    }
+  }
 }

@@ -142,7 +142,9 @@ struct SimulatedRequests {
       if now < request.madeAt + (waits ? Documented.answerOfDriver : Documented.answer) {
         return "\(message.function) has timed out after \((now - request.madeAt).text)"
       }
-      if disturbedUntil < request.madeAt, isAnswered(message.function) { return "an undisturbed head unit has not answered \(message.function)" }
+      if disturbedUntil < request.madeAt, isAnswered(message.function) {
+        return "an undisturbed head unit has not answered \(message.function)"
+      }
     }
     return files.take(message, to: request.request)
   }
