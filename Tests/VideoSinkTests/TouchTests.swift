@@ -64,6 +64,22 @@ import Testing
     #expect(try fixture.harness.statistics["touches"] == 5)
   }
 
+  /// The times of a touch are by the head unit's clock, which shows what it likes; navigation events have ours.
+  @Test func timesOfAnotherClock() throws {
+    let fixture = try TouchFixture()
+    let before = MonotonicClock.now
+    fixture.harness.headUnit.server.control(.everyApp) { session, now in
+      [OnTouchEvent.Kind.begin, .end].enumerated().flatMap { index, kind in
+        let sample = OnTouchEvent.Sample(x: 1, y: 1, time: 1_900_000_000 + 30 * index)
+        return session.touch(OnTouchEvent(kind: kind, fingers: [.init(id: 0, samples: [sample])]), now: now)
+      }
+    }
+    _ = try fixture.recorder.wait(for: "the end") { $0.count { $0 == "touch-frame" } == 2 }
+    let times = fixture.recorder.entries.withLock { $0.map(\.time) }
+    let range = UInt64(before.nanoseconds)...UInt64(MonotonicClock.now.nanoseconds)
+    #expect(times.allSatisfy { range.contains($0) }, "\(times)")
+  }
+
   @Test func motionComesWithTheFrame() throws {
     let fixture = try TouchFixture(properties: "")
     try fixture.perform("touch begin 0 1 1")
