@@ -79,6 +79,11 @@ let cProgramLink: [LinkerSetting] = [
     ["-static-stdlib", "-use-ld=lld", "-nostartfiles", "-Xlinker", "--gc-sections"] + packedRelocations, release)
 ]
 
+/// GLib is looked up at run time; SwiftPM would link it with the paths of its headers.
+let withoutGLib: [LinkerSetting] = [
+  .unsafeFlags(["-use-ld=lld", "-Xlinker", "--remap-inputs=*/libglib-2.0.so=/dev/null"])
+]
+
 // Each target names all modules that it imports, so that a change in one recompiles all targets that use it, even through
 // another.
 let package = Package(
@@ -113,45 +118,39 @@ let package = Package(
       dependencies: [
         "SDLWire", "SDLMessages", "SDLHeadUnit", "SDLLink", "SDLHeadUnitLink", "TLSEngine", "CVersion", "Discovery",
       ],
-      path: "Sources/HeadUnitTool", swiftSettings: strict, linkerSettings: programLink),
-    // Looked up at run time: see its header.
+      path: "Sources/HeadUnitTool", swiftSettings: strict, linkerSettings: programLink + withoutGLib),
+    // A module for each library that is looked up at run time, with the paths of GLib's headers.
     .systemLibrary(
-      name: "CXCB",
+      name: "CLibraries", pkgConfig: "glib-2.0",
       providers: [
         .apt([
-          "libxcb1-dev", "libxcb-damage0-dev", "libxcb-randr0-dev", "libxcb-shm0-dev", "libxcb-xfixes0-dev",
-          "libxcb-xtest0-dev",
+          "libglib2.0-dev", "libssl-dev", "libxcb1-dev", "libxcb-damage0-dev", "libxcb-randr0-dev", "libxcb-shm0-dev",
+          "libxcb-xfixes0-dev", "libxcb-xtest0-dev",
         ])
       ]),
-    .systemLibrary(name: "CPulse"),
     // Stands beside the plugin, which starts it.
     .executableTarget(
       name: "sdl-process-guard", dependencies: ["CLinux"], path: "Sources/ProcessGuard", linkerSettings: cProgramLink),
-    .target(name: "CarWindow", dependencies: ["CXCB", "CPulse", "CLinux", "DBus", "SDLLink"], swiftSettings: strict),
+    .target(name: "CarWindow", dependencies: ["CLibraries", "CLinux", "DBus", "SDLLink"], swiftSettings: strict),
     .systemLibrary(name: "CVersion"),
-    .systemLibrary(name: "CGIO"),
-    .target(name: "DBus", dependencies: ["CGIO", "SDLLink"], swiftSettings: strict),
+    .target(name: "DBus", dependencies: ["CLibraries", "SDLLink"], swiftSettings: strict),
     .target(name: "Discovery", dependencies: ["DBus", "SDLLink"], swiftSettings: strict),
-    .target(name: "Bluetooth", dependencies: ["CGIO", "DBus", "SDLLink", "SDLWire"], swiftSettings: strict),
+    .target(name: "Bluetooth", dependencies: ["CLibraries", "DBus", "SDLLink", "SDLWire"], swiftSettings: strict),
     .systemLibrary(name: "CX264", pkgConfig: "x264", providers: [.apt(["libx264-dev"])]),
     .target(
       name: "X264Encoder", dependencies: withoutX264 ? [] : ["CX264"], exclude: withoutX264 ? ["Library"] : [],
       swiftSettings: strictWithX264),
-    .systemLibrary(name: "CSoup"),
-    .target(name: "HTTPFetch", dependencies: ["SDLLink", "CSoup"], swiftSettings: strict),
-    .systemLibrary(name: "CPangoCairo"),
-    // Without pkgConfig, which would link it: see its header.
-    .systemLibrary(name: "COpenSSL", providers: [.apt(["libssl-dev"])]),
-    .target(name: "TLSEngine", dependencies: ["COpenSSL"], swiftSettings: strict),
+    .target(name: "HTTPFetch", dependencies: ["SDLLink", "CLibraries"], swiftSettings: strict),
+    .target(name: "TLSEngine", dependencies: ["CLibraries"], swiftSettings: strict),
     .target(
-      name: "BackgroundNotice", dependencies: ["CPangoCairo", "X264Encoder"],
+      name: "BackgroundNotice", dependencies: ["CLibraries", "X264Encoder"],
       exclude: withoutX264 ? ["NoticeSequence+X264.swift"] : [], swiftSettings: strict),
 
     // GStreamer.
     .systemLibrary(
       name: "CGStreamer", pkgConfig: "gstreamer-video-1.0",
       providers: [.apt(["libgstreamer1.0-dev", "libgstreamer-plugins-base1.0-dev"])]),
-    .target(name: "GStreamerKit", dependencies: ["CGStreamer"], swiftSettings: strict),
+    .target(name: "GStreamerKit", dependencies: ["CGStreamer", "CLibraries"], swiftSettings: strict),
     .executableTarget(
       name: "sdl-car-window", dependencies: ["CarWindow", "GStreamerKit", "CVersion"], path: "Sources/CarWindowTool",
       swiftSettings: strict, linkerSettings: programLink),

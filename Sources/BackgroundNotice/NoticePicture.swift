@@ -59,7 +59,7 @@ public struct NoticePicture: Equatable, Sendable {
     let margin = inset * Double(width)
     let heightLimit = Double(height) - 2 * margin
     guard
-      !text.isEmpty, heightLimit > 0, let library = PangoCairo.functions,
+      !text.isEmpty, heightLimit > 0, let library = PangoCairo.functions?.pointee,
       let wrapped = WrappedText(text, lineWidth: Double(width) - 2 * margin, library: library),
       let fontSize = FontSize(for: wrapped, heightLimit: heightLimit)
     else { return nil }

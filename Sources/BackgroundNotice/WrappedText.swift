@@ -140,8 +140,5 @@ extension WrappedText {
 /// Pango and Cairo, loaded on first use.
 enum PangoCairo {
   /// Nil when they are not installed.
-  static let functions: CPangoCairoFunctions? = {
-    var functions = CPangoCairoFunctions()
-    return cpangocairo_load(&functions) ? functions : nil
-  }()
+  nonisolated(unsafe) static let functions = cpangocairo_load(nil)
 }

@@ -13,13 +13,13 @@ final class ProfileBus {
   private let gio: UnsafePointer<CGIOFunctions>
   private let owner: BluetoothTransport
   private let context: OpaquePointer
-  private let cancellable: OpaquePointer?
+  private let cancellable: UnsafeMutablePointer<GCancellable>?
   private let path: String
   private let clock: TimeSource
   private let report: @Sendable (TransportEvent) -> Void
   private var session: ProfileSession
   private var connection: OpaquePointer?
-  private var node: UnsafeMutablePointer<CGIONodeInfo>?
+  private var node: UnsafeMutablePointer<GDBusNodeInfo>?
   /// BlueZ's unique name; calls from other names are refused.
   private var serviceName: String?
   /// Calls whose answers are still to come.
@@ -119,11 +119,11 @@ extension ProfileBus {
   private static let closeTimeout = Duration.milliseconds(800)
 
   private func open() {
-    var error: UnsafeMutablePointer<CGIOError>?
+    var error: UnsafeMutablePointer<GError>?
     var address = owner.configuration.busAddress
     if address == nil {
       // Reads the environment, and asks no service.
-      let text = gio.pointee.g_dbus_address_get_for_bus_sync(CGIO_BUS_TYPE_SYSTEM, nil, &error)
+      let text = gio.pointee.g_dbus_address_get_for_bus_sync(G_BUS_TYPE_SYSTEM, nil, &error)
       address = text.map { String(cString: $0) }
       gio.pointee.g_free(text)
     }
@@ -137,12 +137,12 @@ extension ProfileBus {
       { _, result, context in
         guard let bus = take(context, as: ProfileBus.self) else { return }
         bus.pendingCount -= 1
-        var error: UnsafeMutablePointer<CGIOError>?
+        var error: UnsafeMutablePointer<GError>?
         bus.opened(bus.gio.pointee.g_dbus_connection_new_for_address_finish(result, &error), error)
       }, Unmanaged.passRetained(self).toOpaque())
   }
 
-  private func opened(_ connection: OpaquePointer?, _ error: UnsafeMutablePointer<CGIOError>?) {
+  private func opened(_ connection: OpaquePointer?, _ error: UnsafeMutablePointer<GError>?) {
     guard let connection else {
       let message = ProfileSession.CallError(error, gio).message
       return perform { session, _ in session.busFailed(message) }
@@ -151,18 +151,16 @@ extension ProfileBus {
     export(connection)
     subscribe(connection)
     // Not retained: ``close()`` takes the handler away.
-    _ = gio.pointee.g_signal_connect_data(
-      UnsafeMutableRawPointer(connection), "closed",
-      { _, _, _, context in borrow(context, as: ProfileBus.self)?.noteBusClosed() },
-      Unmanaged.passUnretained(self).toOpaque(), nil,
-      0)
+    gio.connectClosed(
+      of: connection, to: { _, _, _, context in borrow(context, as: ProfileBus.self)?.noteBusClosed() },
+      Unmanaged.passUnretained(self).toOpaque())
     perform { session, _ in session.busConnected() }
   }
 
   private func export(_ connection: OpaquePointer) {
-    var error: UnsafeMutablePointer<CGIOError>?
+    var error: UnsafeMutablePointer<GError>?
     node = gio.pointee.g_dbus_node_info_new_for_xml(ProfileRegistration.interface, &error)
-    var table = CGIOInterfaceVTable()
+    var table = GDBusInterfaceVTable()
     table.method_call = { _, _, _, _, _, _, invocation, context in
       guard let bus = borrow(context, as: ProfileBus.self) else { return }
       if let invocation { bus.called(invocation) }
@@ -186,9 +184,7 @@ extension ProfileBus {
     let end = clock.now + Self.closeTimeout
     while pendingCount > 0, clock.now < end { iterate(until: end) }
     if let connection {
-      _ = gio.pointee.g_signal_handlers_disconnect_matched(
-        UnsafeMutableRawPointer(connection), CGIO_SIGNAL_MATCH_DATA, 0, 0, nil, nil,
-        Unmanaged.passUnretained(self).toOpaque())
+      gio.disconnectClosed(of: connection, Unmanaged.passUnretained(self).toOpaque())
       pendingCount += 1
       gio.pointee.g_dbus_connection_close(
         connection, nil,
@@ -201,7 +197,7 @@ extension ProfileBus {
     while pendingCount > 0, clock.now < end { iterate(until: end) }
     if let connection { gio.pointee.g_object_unref(UnsafeMutableRawPointer(connection)) }
     connection = nil
-    if let cancellable { gio.pointee.g_object_unref(UnsafeMutableRawPointer(cancellable)) }
+    if let cancellable { gio.pointee.g_object_unref(cancellable) }
     // Callbacks that released objects have left on this thread.
     while gio.pointee.g_main_context_iteration(context, 0) != 0 {}
     if let node { gio.pointee.g_dbus_node_info_unref(node) }
@@ -240,13 +236,13 @@ extension ProfileBus {
     pendingCount += 1
     let parameters = gio.pointee.g_variant_parse(nil, arguments, nil, nil, nil)
     gio.pointee.g_dbus_connection_call(
-      connection, destination, object, interface, method, parameters, nil, 0, timeout,
+      connection, destination, object, interface, method, parameters, nil, G_DBUS_CALL_FLAGS_NONE, timeout,
       call == .unregister ? nil : cancellable,
       { source, result, context in
         guard let pending = take(context, as: PendingCall.self) else { return }
         let bus = pending.bus
         bus.pendingCount -= 1
-        var error: UnsafeMutablePointer<CGIOError>?
+        var error: UnsafeMutablePointer<GError>?
         let answer = Variant(
           owning: bus.gio.pointee.g_dbus_connection_call_finish(source.map { OpaquePointer($0) }, result, &error),
           bus.gio)
@@ -330,7 +326,7 @@ extension ProfileBus {
     guard let handle, let list = gio.pointee.g_dbus_message_get_unix_fd_list(message),
       (0..<gio.pointee.g_unix_fd_list_get_length(list)).contains(handle)
     else { return false }
-    var error: UnsafeMutablePointer<CGIOError>?
+    var error: UnsafeMutablePointer<GError>?
     let descriptor = gio.pointee.g_unix_fd_list_get(list, handle, &error)
     guard descriptor >= 0 else {
       if let error { gio.pointee.g_error_free(error) }
@@ -361,7 +357,7 @@ extension ProfileBus {
   ) {
     // As the exported object, it holds a reference until the connection has ended.
     _ = gio.pointee.g_dbus_connection_signal_subscribe(
-      connection, sender, interface, signal, nil, argument, 0,
+      connection, sender, interface, signal, nil, argument, G_DBUS_SIGNAL_FLAGS_NONE,
       { _, _, path, _, signal, parameters, context in
         guard let bus = borrow(context, as: ProfileBus.self) else { return }
         guard let path, let signal, let parameters else { return }

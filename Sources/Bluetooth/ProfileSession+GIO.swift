@@ -3,7 +3,7 @@ import DBus
 
 extension ProfileSession.CallError {
   /// Takes `error` over; nil counts as an error without a name.
-  init(_ error: UnsafeMutablePointer<CGIOError>?, _ gio: UnsafePointer<CGIOFunctions>) {
+  init(_ error: UnsafeMutablePointer<GError>?, _ gio: UnsafePointer<CGIOFunctions>) {
     guard let error else {
       self.init(name: "", message: "no answer")
       return

@@ -3,6 +3,10 @@
 
 #include <sys/syscall.h>
 #include <unistd.h>
+/* For Swift, GLib's declarations must come from one module only: see there. */
+#ifdef __swift__
+#pragma clang module import CGIO
+#endif
 #include <gst/gst.h>
 #include <gst/audio/streamvolume.h>
 #include <gst/base/gstbasesink.h>

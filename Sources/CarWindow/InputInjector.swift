@@ -34,10 +34,11 @@ final class InputInjector {
     if let shift, !isDown { fake(kind, shift) }
   }
 
+  private nonisolated(unsafe) static let xkb = cxkb_load(nil)
+
   /// Letters and the like are their own symbols, also without libxkbcommon.
   private static func symbol(_ name: String) -> UInt32 {
-    let symbol = cxcb_keysym(name)
-    if symbol != 0 { return symbol }
+    if let symbol = xkb?.pointee.xkb_keysym_from_name(name, 0), symbol != 0 { return symbol }
     let scalars = Array(name.unicodeScalars)
     guard scalars.count == 1, let scalar = scalars.first, (0x20...0xFF).contains(scalar.value) else {
       return name == "Control_L" ? 0xFFE3 : 0

@@ -13,7 +13,7 @@ final class PointerImage {
     let xcb = display.xcb
     let version = xcb.xcb_xfixes_query_version(display.connection, 4, 0)
     guard let reply = xcb.xcb_xfixes_query_version_reply(display.connection, version, nil),
-      let events = xcb.xcb_get_extension_data(display.connection, xcb.xfixes)
+      let events = xcb.xcb_get_extension_data(display.connection, xcb.xcb_xfixes_id)
     else { throw CarWindowError(.failed, "The X server does not answer") }
     free(reply)
     // XCB_XFIXES_CURSOR_NOTIFY, and its mask

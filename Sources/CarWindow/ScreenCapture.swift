@@ -19,7 +19,7 @@ final class ScreenCapture {
     // A client has to say first which version it knows.
     let version = xcb.xcb_damage_query_version(display.connection, 1, 1)
     guard let reply = xcb.xcb_damage_query_version_reply(display.connection, version, nil),
-      let events = xcb.xcb_get_extension_data(display.connection, xcb.damage)
+      let events = xcb.xcb_get_extension_data(display.connection, xcb.xcb_damage_id)
     else { throw CarWindowError(.failed, "The X server does not answer") }
     free(reply)
     damageEvent = events.pointee.first_event

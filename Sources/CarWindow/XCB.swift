@@ -2,13 +2,10 @@ import CXCB
 
 /// XCB, loaded on first use.
 enum XCB {
-  /// Allocated once for the life of the process, because a structure whose members are not nullable can't be made
-  /// empty; never changed after that.
   private nonisolated(unsafe) static let loaded: (table: UnsafePointer<CXCBFunctions>?, missing: String) = {
-    let table = UnsafeMutablePointer<CXCBFunctions>.allocate(capacity: 1)
-    guard let missing = cxcb_load(table) else { return (UnsafePointer(table), "") }
-    table.deallocate()
-    return (nil, String(cString: missing))
+    var missing: UnsafePointer<CChar>?
+    let table = cxcb_load(&missing)
+    return (table, missing.map { String(cString: $0) } ?? "")
   }()
 
   static func functions() throws(CarWindowError) -> UnsafePointer<CXCBFunctions> {

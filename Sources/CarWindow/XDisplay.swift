@@ -32,8 +32,8 @@ final class XDisplay {
       throw CarWindowError(.failed, "The display \"\(name)\" has \(screen.root_depth) bits for a pixel: 24 are needed")
     }
     for (name, id) in [
-      ("DAMAGE", xcb.damage), ("RANDR", xcb.randr), ("MIT-SHM", xcb.shm), ("XFIXES", xcb.xfixes),
-      ("XTEST", xcb.test),
+      ("DAMAGE", xcb.xcb_damage_id), ("RANDR", xcb.xcb_randr_id), ("MIT-SHM", xcb.xcb_shm_id),
+      ("XFIXES", xcb.xcb_xfixes_id), ("XTEST", xcb.xcb_test_id),
     ] where xcb.xcb_get_extension_data(connection, id)?.pointee.present != 1 {
       throw CarWindowError(.failed, "The display's X server lacks the extension \(name)")
     }

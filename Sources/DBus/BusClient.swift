@@ -10,7 +10,7 @@ import SDLLink
 package final class BusClient: @unchecked Sendable {
   private let gio: UnsafePointer<CGIOFunctions>
   private let context: OpaquePointer
-  private let cancellable: OpaquePointer
+  private let cancellable: UnsafeMutablePointer<GCancellable>
   private let timeout: Duration
   private var connection: OpaquePointer?
   private var isWaiting = false
@@ -48,7 +48,7 @@ package final class BusClient: @unchecked Sendable {
       // What has come meanwhile also holds the connection, which holds the context.
       while gio.pointee.g_main_context_iteration(context, 0) != 0 {}
     }
-    gio.pointee.g_object_unref(UnsafeMutableRawPointer(cancellable))
+    gio.pointee.g_object_unref(cancellable)
     gio.pointee.g_main_context_unref(context)
   }
 
@@ -61,22 +61,20 @@ package final class BusClient: @unchecked Sendable {
     pending.pointee = 1
     if gio.pointee.g_dbus_connection_is_closed(connection) == 0 {
       pending.pointee += 1
-      _ = gio.pointee.g_signal_connect_data(
-        UnsafeMutableRawPointer(connection), "closed",
-        { _, _, _, data in data?.assumingMemoryBound(to: Int.self).pointee -= 1 }, pending, nil, 0)
+      gio.connectClosed(
+        of: connection, to: { _, _, _, data in data?.assumingMemoryBound(to: Int.self).pointee -= 1 }, pending)
     }
     gio.pointee.g_dbus_connection_close(
       connection, nil, { _, _, data in data?.assumingMemoryBound(to: Int.self).pointee -= 1 }, pending)
     iterate { pending.pointee > 0 }
-    _ = gio.pointee.g_signal_handlers_disconnect_matched(
-      UnsafeMutableRawPointer(connection), CGIO_SIGNAL_MATCH_DATA, 0, 0, nil, nil, pending)
+    gio.disconnectClosed(of: connection, pending)
     // A callback that is still to come would write there.
     if pending.pointee == 0 { pending.deallocate() }
   }
 
   /// Reads the environment, and asks no service.
   private static func systemBus(_ gio: UnsafePointer<CGIOFunctions>) -> String? {
-    let text = gio.pointee.g_dbus_address_get_for_bus_sync(CGIO_BUS_TYPE_SYSTEM, nil, nil)
+    let text = gio.pointee.g_dbus_address_get_for_bus_sync(G_BUS_TYPE_SYSTEM, nil, nil)
     defer { gio.pointee.g_free(text) }
     return text.map { String(cString: $0) }
   }
@@ -100,8 +98,8 @@ package final class BusClient: @unchecked Sendable {
     defer { gio.pointee.g_variant_unref(parameters) }
     wait { client in
       gio.pointee.g_dbus_connection_call(
-        connection, service, object, interface, method, parameters, nil, CGIO_NO_AUTO_START, timeout.pollMilliseconds,
-        cancellable,
+        connection, service, object, interface, method, parameters, nil, G_DBUS_CALL_FLAGS_NO_AUTO_START,
+        timeout.pollMilliseconds, cancellable,
         { source, result, data in
           BusClient.finish(data) { client in
             let answer = client.gio.pointee.g_dbus_connection_call_finish(source.map { OpaquePointer($0) }, result, nil)
@@ -126,7 +124,7 @@ package final class BusClient: @unchecked Sendable {
     gio.pointee.g_main_context_push_thread_default(context)
     defer { gio.pointee.g_main_context_pop_thread_default(context) }
     _ = gio.pointee.g_dbus_connection_signal_subscribe(
-      connection, service, interface, signal, nil, argument, 0,
+      connection, service, interface, signal, nil, argument, G_DBUS_SIGNAL_FLAGS_NONE,
       { _, _, _, _, name, arguments, data in
         guard let data, let arguments else { return }
         // The context runs only while the object that it belongs to waits.

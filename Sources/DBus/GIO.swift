@@ -3,19 +3,32 @@ import CGIO
 /// GIO, loaded on first use.
 package enum GIO {
   /// Nil when it is not installed.
-  ///
-  /// Allocated once for the life of the process, because a structure whose members are not nullable can't be made
-  /// empty; never changed after that.
-  package nonisolated(unsafe) static let functions: UnsafePointer<CGIOFunctions>? = {
-    let table = UnsafeMutablePointer<CGIOFunctions>.allocate(capacity: 1)
-    guard cgio_load(table) else {
-      table.deallocate()
-      return nil
-    }
-    return UnsafePointer(table)
-  }()
+  package nonisolated(unsafe) static let functions = cgio_load(nil)
 
-  package static var library: String { String(cString: cgio_library()) }
+  package static let library = CGIO_LIBRARY
+}
+
+/// The handler of GDBusConnection's signal "closed".
+package typealias BusClosedHandler =
+  @convention(c) (
+    _ connection: OpaquePointer?, _ vanished: gboolean, UnsafeMutablePointer<GError>?, _ data: UnsafeMutableRawPointer?
+  ) -> Void
+
+extension UnsafePointer<CGIOFunctions> {
+  /// Has `handler` called when `connection` is closed.
+  package func connectClosed(
+    of connection: OpaquePointer, to handler: BusClosedHandler, _ data: UnsafeMutableRawPointer
+  ) {
+    _ = pointee.g_signal_connect_data(
+      UnsafeMutableRawPointer(connection), "closed", unsafeBitCast(handler, to: GCallback.self), data, nil,
+      GConnectFlags(rawValue: 0))
+  }
+
+  /// Takes all handlers with `data` away.
+  package func disconnectClosed(of connection: OpaquePointer, _ data: UnsafeMutableRawPointer) {
+    _ = pointee.g_signal_handlers_disconnect_matched(
+      UnsafeMutableRawPointer(connection), G_SIGNAL_MATCH_DATA, 0, 0, nil, nil, data)
+  }
 }
 
 extension String {

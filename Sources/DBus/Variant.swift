@@ -26,7 +26,7 @@ package struct Variant: ~Copyable {
   /// Nil if there is no such child.
   package subscript(index: Int) -> Variant? {
     guard index >= 0, index < count else { return nil }
-    return Variant(owning: gio.pointee.g_variant_get_child_value(pointer, index), gio)
+    return Variant(owning: gio.pointee.g_variant_get_child_value(pointer, gsize(index)), gio)
   }
 
   /// The value in a variant; nil for another type.

@@ -11,16 +11,7 @@ public enum HTTPClient {
   /// Of an answer, in bytes.
   public static let longestAnswer = 1 << 20
 
-  /// Allocated once for the life of the process, because a structure whose members are not nullable can't be made
-  /// empty; never changed after that.
-  nonisolated(unsafe) private static let functions: UnsafePointer<CSoupFunctions>? = {
-    let table = UnsafeMutablePointer<CSoupFunctions>.allocate(capacity: 1)
-    guard csoup_load(table) else {
-      table.deallocate()
-      return nil
-    }
-    return UnsafePointer(table)
-  }()
+  nonisolated(unsafe) private static let functions = csoup_load()
 
   /// Sends `body` by POST. Redirections are not followed, since they could lead anywhere.
   ///
@@ -41,11 +32,11 @@ public enum HTTPClient {
     soup.soup_session_set_timeout(session, UInt32(timeout.components.seconds))
     soup.soup_message_set_flags(message, CSOUP_NO_REDIRECT)
     if !allowsThisMachine { soup.soup_session_set_proxy_resolver(session, nil) }
-    let bytes = soup.g_bytes_new(body, body.count)
+    let bytes = soup.g_bytes_new(body, gsize(body.count))
     soup.soup_message_set_request_body_from_bytes(message, contentType, bytes)
     soup.g_bytes_unref(bytes)
     guard let cancellable = soup.g_cancellable_new() else { throw HTTPFailure("libsoup is out of memory") }
-    defer { soup.g_object_unref(UnsafeMutableRawPointer(cancellable)) }
+    defer { soup.g_object_unref(cancellable) }
     let isOver = try cancel(cancellable, after: time, soup)
     defer {
       isOver.change { $0 = true }
@@ -54,12 +45,12 @@ public enum HTTPClient {
       allowsThisMachine ? (url.lowercased().hasPrefix("http:") ? .thisMachine : .all) : .distant
     let check = ServerCheck(servers, soup, cancellable)
     check.watch(message)
-    var error: UnsafeMutablePointer<CSoupError>?
+    var error: UnsafeMutablePointer<GError>?
     guard let stream = soup.soup_session_send(session, message, cancellable, &error) else {
       let failure = HTTPFailure(error, soup)
       throw check.failure ?? failure
     }
-    defer { soup.g_object_unref(UnsafeMutableRawPointer(stream)) }
+    defer { soup.g_object_unref(stream) }
     if let failure = check.failure { throw failure }
     let status = soup.soup_message_get_status(message)
     guard (200..<300).contains(status) else { throw HTTPFailure("the server answered \(status)") }
@@ -70,33 +61,34 @@ public enum HTTPClient {
   ///
   /// - Returns: the caller sets it when there is nothing to cancel any more.
   private static func cancel(
-    _ cancellable: OpaquePointer, after time: Duration, _ soup: CSoupFunctions
+    _ cancellable: UnsafeMutablePointer<GCancellable>, after time: Duration, _ soup: CSoupFunctions
   ) throws(HTTPFailure) -> Monitor<Bool> {
     let isOver = Monitor(false)
     let end = MonotonicClock.now + time
     // GCancellable may be used by several threads.
     nonisolated(unsafe) let cancellable = cancellable
-    _ = soup.g_object_ref(UnsafeMutableRawPointer(cancellable))
+    _ = soup.g_object_ref(cancellable)
     do throws(LinkError) {
       try WorkerThread.detach(name: "sdl-policy-end") {
         if isOver.wait(until: end, for: { $0 ? true : nil }) == nil { soup.g_cancellable_cancel(cancellable) }
-        soup.g_object_unref(UnsafeMutableRawPointer(cancellable))
+        soup.g_object_unref(cancellable)
       }
     } catch {
-      soup.g_object_unref(UnsafeMutableRawPointer(cancellable))
+      soup.g_object_unref(cancellable)
       throw HTTPFailure("\(error)")
     }
     return isOver
   }
 
   private static func read(
-    _ stream: OpaquePointer, _ soup: CSoupFunctions, _ cancellable: OpaquePointer
+    _ stream: UnsafeMutablePointer<GInputStream>, _ soup: CSoupFunctions,
+    _ cancellable: UnsafeMutablePointer<GCancellable>
   ) throws(HTTPFailure) -> [UInt8] {
     var answer: [UInt8] = []
     var buffer = [UInt8](repeating: 0, count: 64 << 10)
     while true {
-      var error: UnsafeMutablePointer<CSoupError>?
-      let count = soup.g_input_stream_read(stream, &buffer, buffer.count, cancellable, &error)
+      var error: UnsafeMutablePointer<GError>?
+      let count = soup.g_input_stream_read(stream, &buffer, gsize(buffer.count), cancellable, &error)
       guard count >= 0 else { throw HTTPFailure(error, soup) }
       guard count > 0 else { return answer }
       answer += buffer[..<count]
@@ -132,7 +124,7 @@ public struct HTTPFailure: Error, Equatable, CustomStringConvertible {
   }
 
   /// Takes `error` over.
-  init(_ error: UnsafeMutablePointer<CSoupError>?, _ soup: CSoupFunctions) {
+  init(_ error: UnsafeMutablePointer<GError>?, _ soup: CSoupFunctions) {
     description = error?.pointee.message.map { String(cString: $0) } ?? "no answer"
     if let error { soup.g_error_free(error) }
   }

@@ -18,11 +18,11 @@ final class ServerCheck: @unchecked Sendable {
 
   private let servers: Servers
   private let soup: CSoupFunctions
-  private let cancellable: OpaquePointer
+  private let cancellable: UnsafeMutablePointer<GCancellable>
   /// Why the request was cancelled.
   private(set) var failure: HTTPFailure?
 
-  init(_ servers: Servers, _ soup: CSoupFunctions, _ cancellable: OpaquePointer) {
+  init(_ servers: Servers, _ soup: CSoupFunctions, _ cancellable: UnsafeMutablePointer<GCancellable>) {
     self.servers = servers
     self.soup = soup
     self.cancellable = cancellable
@@ -30,19 +30,25 @@ final class ServerCheck: @unchecked Sendable {
 
   /// Checks the connections of `message`, which keeps this object.
   func watch(_ message: OpaquePointer) {
+    // Until the TLS handshake, the connection is a GSocketConnection.
+    let handler:
+      @convention(c) (
+        OpaquePointer?, GSocketClientEvent, UnsafeMutablePointer<GSocketConnection>?, UnsafeMutableRawPointer?
+      ) -> Void = { _, event, connection, data in
+        guard event == G_SOCKET_CLIENT_CONNECTING || event == G_SOCKET_CLIENT_CONNECTED, let connection, let data
+        else { return }
+        Unmanaged<ServerCheck>.fromOpaque(data).takeUnretainedValue().check(connection)
+      }
     _ = soup.g_signal_connect_data(
-      UnsafeMutableRawPointer(message), "network-event",
-      { _, event, connection, data in
-        guard [CSOUP_CONNECTING, CSOUP_CONNECTED].contains(event), let connection, let data else { return }
-        Unmanaged<ServerCheck>.fromOpaque(data).takeUnretainedValue().check(OpaquePointer(connection))
-      }, Unmanaged.passRetained(self).toOpaque(),
+      UnsafeMutableRawPointer(message), "network-event", unsafeBitCast(handler, to: GCallback.self),
+      Unmanaged.passRetained(self).toOpaque(),
       { data, _ in
         if let data { Unmanaged<ServerCheck>.fromOpaque(data).release() }
-      }, 0)
+      }, GConnectFlags(rawValue: 0))
   }
 
   /// A connection is about to be made, or stands.
-  private func check(_ connection: OpaquePointer) {
+  private func check(_ connection: UnsafeMutablePointer<GSocketConnection>) {
     guard servers != .all else { return }
     let server = address(soup.g_socket_connection_get_remote_address(connection, nil))
     let own = address(soup.g_socket_connection_get_local_address(connection, nil))
@@ -61,14 +67,14 @@ final class ServerCheck: @unchecked Sendable {
   }
 
   /// Takes `address` over.
-  private func address(_ address: OpaquePointer?) -> SocketAddress? {
+  private func address(_ address: UnsafeMutablePointer<GSocketAddress>?) -> SocketAddress? {
     guard let address else { return nil }
-    defer { soup.g_object_unref(UnsafeMutableRawPointer(address)) }
+    defer { soup.g_object_unref(address) }
     let size = soup.g_socket_address_get_native_size(address)
     var storage = sockaddr_storage()
     guard size > 0, size <= MemoryLayout<sockaddr_storage>.size else { return nil }
     return withUnsafeMutablePointer(to: &storage) { storage in
-      guard soup.g_socket_address_to_native(address, storage, size, nil) != 0 else { return nil }
+      guard soup.g_socket_address_to_native(address, storage, gsize(size), nil) != 0 else { return nil }
       return storage.withMemoryRebound(to: sockaddr.self, capacity: 1) {
         SocketAddress(copying: $0, length: socklen_t(size))
       }

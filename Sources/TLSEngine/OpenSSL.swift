@@ -3,24 +3,14 @@ import COpenSSL
 /// OpenSSL, loaded on first use.
 enum OpenSSL {
   /// Nil when it is not installed, or is another major version than this was built for.
-  ///
-  /// Allocated once for the life of the process, because a structure whose members are not nullable can't be made
-  /// empty; never changed after that.
-  private nonisolated(unsafe) static let table: UnsafePointer<COpenSSLFunctions>? = {
-    let table = UnsafeMutablePointer<COpenSSLFunctions>.allocate(capacity: 1)
-    guard copenssl_load(table) else {
-      table.deallocate()
-      return nil
-    }
-    return UnsafePointer(table)
-  }()
+  private nonisolated(unsafe) static let table = copenssl_load(nil)
 
   /// - Throws: ``TLSError`` of the kind `unavailable`.
   static func functions() throws(TLSError) -> UnsafePointer<COpenSSLFunctions> {
     guard let table else {
       throw TLSError(
         .unavailable,
-        "encryption needs OpenSSL: \(String(cString: copenssl_library())) can't be loaded (Debian: libssl3)")
+        "encryption needs OpenSSL: libssl.so.\(OPENSSL_VERSION_MAJOR) can't be loaded (Debian: libssl3)")
     }
     return table
   }

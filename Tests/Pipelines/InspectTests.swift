@@ -60,4 +60,11 @@ import Testing
     #expect(libraries.contains("libx264") && libraries.contains("libgstreamer-1.0"))
     #expect(!libraries.contains("wift") && !libraries.contains("Foundation") && !libraries.contains("not found"))
   }
+
+  /// The build has GLib's headers for what is looked up at run time, and would link it.
+  @Test func headUnitNeedsNoGLib() throws {
+    let folder = try TemporaryFolder()
+    let libraries = try Program.run("ldd", Installation.headUnitTool.path, in: folder).output
+    #expect(libraries.contains("libc.so") && !libraries.contains("glib"), "\(libraries)")
+  }
 }

@@ -41,8 +41,8 @@ public final class SoundProcess {
     signal(SIGPIPE, SIG_IGN)
     // A reader that is late loses sound, and does not hold the server up.
     _ = fcntl(output, F_SETFL, O_NONBLOCK)
-    let functions = UnsafeMutablePointer<CPulseFunctions>.allocate(capacity: 1)
-    guard cpulse_load(functions), let process = SoundProcess(functions.pointee, sink: arguments[2], title: arguments[3])
+    guard let pulse = cpulse_load(nil)?.pointee,
+      let process = SoundProcess(pulse, sink: arguments[2], title: arguments[3])
     else {
       say("libpulse can't be loaded")
       return missing

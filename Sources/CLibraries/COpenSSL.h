@@ -1,15 +1,12 @@
-#ifndef COPENSSL_SHIM_H
-#define COPENSSL_SHIM_H
+#ifndef COPENSSL_H
+#define COPENSSL_H
 
-#include <dlfcn.h>
 #include <openssl/err.h>
 #include <openssl/pem.h>
 #include <openssl/ssl.h>
 #include <openssl/x509.h>
 #include <openssl/x509_vfy.h>
-
-/* The functions of OpenSSL, with the types of its own headers, looked up when encryption is first needed: linked to the
- * plugin, the two libraries would cost 2 MB whenever GStreamer loads it, even without encryption. */
+#include "CLibraries.h"
 
 #define COPENSSL_FUNCTIONS(FUNCTION) \
   FUNCTION (ASN1_STRING_get0_data) \
@@ -80,41 +77,11 @@
   FUNCTION (X509_get_subject_name) \
   FUNCTION (X509_verify_cert_error_string)
 
-#define COPENSSL_MEMBER(name) __typeof__ (name) *_Nonnull name;
-typedef struct {
-  COPENSSL_FUNCTIONS (COPENSSL_MEMBER)
-} COpenSSLFunctions;
-#undef COPENSSL_MEMBER
-
 #define COPENSSL_TEXT(number) COPENSSL_LITERAL (number)
 #define COPENSSL_LITERAL(number) #number
 /* The library that belongs to the headers: other major versions have another ABI. */
-#define COPENSSL_LIBRARY "libssl.so." COPENSSL_TEXT (OPENSSL_VERSION_MAJOR)
-
-/* Fills `functions`; false when a library is missing, or lacks one of them. It stays loaded. */
-static inline _Bool
-copenssl_load (COpenSSLFunctions *_Nonnull functions)
-{
-  void *library = dlopen (COPENSSL_LIBRARY, RTLD_NOW | RTLD_LOCAL);
-  _Bool is_complete = library != NULL;
-
-#define COPENSSL_LOOK_UP(name) \
-  { \
-    void *function = library ? dlsym (library, #name) : NULL; \
-    is_complete = is_complete && function; \
-    *(void **) &functions->name = function; \
-  }
-  COPENSSL_FUNCTIONS (COPENSSL_LOOK_UP)
-#undef COPENSSL_LOOK_UP
-  return is_complete;
-}
-
-/* Its name, for messages. */
-static inline const char *_Nonnull
-copenssl_library (void)
-{
-  return COPENSSL_LIBRARY;
-}
+LIBRARY_TABLE (COpenSSLFunctions, copenssl_load, COPENSSL_FUNCTIONS,
+    "libssl.so." COPENSSL_TEXT (OPENSSL_VERSION_MAJOR))
 
 /* Macros that are expressions. */
 static const unsigned long COPENSSL_NAME_FORMAT = XN_FLAG_RFC2253 & ~ASN1_STRFLGS_ESC_MSB;
