@@ -93,7 +93,6 @@ public struct NoticePicture: Equatable, Sendable {
   }
 }
 
-/// The text of a background notice.
 public enum NoticeText {
   /// The most Unicode scalars of a text that are drawn, which bounds the work. A notice that drivers can read at a
   /// glance is much shorter.

@@ -16,6 +16,5 @@ public struct NoticeSequence: Sendable {
 
   /// The IDR picture, then the repeats. They have to be sent in this order, and may be sent again from the first.
   public let accessUnits: [AccessUnit]
-  /// The picture that the frames show.
   public let picture: NoticePicture
 }
