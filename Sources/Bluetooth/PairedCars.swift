@@ -6,7 +6,6 @@ public struct PairedCar: Hashable, Sendable {
   /// The name for users; the address if it has none.
   public var name: String
 
-  /// A car of this address.
   public init(address: BluetoothAddress, name: String) {
     self.address = address
     self.name = name

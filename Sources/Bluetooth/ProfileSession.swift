@@ -237,7 +237,6 @@ extension ProfileSession {
     return settle(now: now)
   }
 
-  /// An object has appeared or changed.
   mutating func objectChanged(_ object: Object, now: Duration) -> [Action] {
     guard registration == .done else { return [] }
     note(object)
