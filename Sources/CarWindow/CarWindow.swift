@@ -4,7 +4,6 @@ import SDLLink
 /// A screen for one program: a private X server with the program on it, or an existing display. Its thread talks to the
 /// server, manages the windows and watches both processes.
 public final class CarWindow: Sendable {
-  /// The configuration.
   public struct Configuration: Sendable {
     /// The program with its arguments; empty for none.
     public var command: [String] = []
@@ -170,13 +169,11 @@ public final class CarWindow: Sendable {
     state.change { $0.isInterrupted = isInterrupted }
   }
 
-  /// Gives a private screen another size.
   public func resize(to size: ScreenSize) {
     state.withLock { $0.newSize = size.limited(to: configuration.maximumSize) }
     wakeUp.signal()
   }
 
-  /// Another program replaces the present one.
   public func run(_ command: [String]) {
     state.withLock { $0.newCommand = command }
     wakeUp.signal()

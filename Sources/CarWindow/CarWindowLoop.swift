@@ -1,7 +1,6 @@
 import Glibc
 import SDLLink
 
-/// The thread of a ``CarWindow``.
 final class CarWindowLoop {
   private let configuration: CarWindow.Configuration
   private let state: Monitor<CarWindow.State>
@@ -221,7 +220,6 @@ final class CarWindowLoop {
     if configuration.showsPointer, !inputs.isEmpty { screenChanged() }
   }
 
-  /// Gives a private screen its size.
   private func fitScreen(_ display: XDisplay) throws(CarWindowError) {
     guard let windows else { return }
     let size = wantedSize.enlarged(toHold: windows.leastSize, atMost: configuration.maximumSize)

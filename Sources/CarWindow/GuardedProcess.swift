@@ -5,7 +5,6 @@ import SDLLink
 /// A program below a guard (`process_guard.h`), which ends it and all its descendants when this object or this process
 /// is gone.
 final class GuardedProcess {
-  /// How a process has ended.
   enum Exit: Equatable, Sendable, CustomStringConvertible {
     case status(Int32)
     case signal(Int32)

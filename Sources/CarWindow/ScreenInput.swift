@@ -1,6 +1,5 @@
 /// Input on the screen, in its pixels.
 public enum ScreenInput: Equatable, Sendable {
-  /// The pointer moves.
   case move(x: Int, y: Int)
   /// A button of the pointer: 1 is the first, 4 and 5 turn the wheel up and down, 6 and 7 to the left and right.
   case button(Int, isDown: Bool)

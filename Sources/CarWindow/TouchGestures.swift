@@ -49,7 +49,6 @@ public struct TouchGestures: Sendable {
     }
   }
 
-  /// A finger moves.
   public mutating func move(_ id: UInt32, x: Double, y: Double) -> [ScreenInput] {
     guard fingers[id] != nil else { return [] }
     fingers[id] = Point(x: x, y: y)
@@ -60,7 +59,6 @@ public struct TouchGestures: Sendable {
     }
   }
 
-  /// A finger leaves the screen.
   public mutating func up(_ id: UInt32) -> [ScreenInput] {
     guard fingers.removeValue(forKey: id) != nil else { return [] }
     defer { if fingers.isEmpty { phase = .none } }
@@ -70,7 +68,6 @@ public struct TouchGestures: Sendable {
     return rest
   }
 
-  /// The touch is cancelled.
   public mutating func cancel() -> [ScreenInput] {
     defer { (phase, fingers) = (.none, [:]) }
     if case .pointer = phase { return [.button(1, isDown: false), .leave] }

@@ -63,7 +63,6 @@ final class XDisplay {
   /// To be polled.
   var descriptor: Int32 { xcb.xcb_get_file_descriptor(connection) }
 
-  /// Whether the server is gone.
   var isLost: Bool { xcb.xcb_connection_has_error(connection) != 0 }
 
   /// An event that has come; nil if there is none. To be freed.

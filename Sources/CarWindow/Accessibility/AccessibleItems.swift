@@ -11,7 +11,6 @@ final class AccessibleItems: Sendable {
   private static let timeout = Duration.milliseconds(500)
   private static let root = "/org/a11y/atspi/accessible/root"
 
-  /// An object of a program.
   private struct Reference {
     var owner: String
     var path: String
