@@ -1,4 +1,3 @@
-/// The options of the command line.
 struct Options {
   static let usage = """
     usage: sdl-car-window [options] [--] PROGRAM [ARGUMENT...]
@@ -53,7 +52,6 @@ struct Options {
   var recording: String?
   var restarts = false
 
-  /// An error in the command line.
   struct Invalid: Error {
     var text: String
   }
