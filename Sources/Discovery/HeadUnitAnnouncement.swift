@@ -18,7 +18,6 @@ public final class HeadUnitAnnouncement: Sendable {
     return !address.hasPrefix("127.") && !["::1", "localhost"].contains(address)
   }
 
-  /// The announced name.
   public let name: String
   /// Avahi ends the announcement with the connection.
   private let client: BusClient
