@@ -37,7 +37,6 @@ public struct ActionSignal<Owner: GStreamerElement>: Sendable {
   }
 }
 
-/// The type of a parameter of an ``ActionSignal``.
 public enum ActionParameter: Sendable {
   case string
   case boolean
@@ -71,7 +70,6 @@ public struct ActionArguments {
   }
 }
 
-/// The data of a signal's closure.
 private final class ActionHandler {
   static let marshal: GClosureMarshal = { closure, result, _, values, _, _ in
     guard let handler = closure?.pointee.data, let values else { return }

@@ -141,11 +141,9 @@ public let latestRunningTime = GstClockTime(Int64.max / 2)
 
 /// The fields of an instance after GstBaseSink's.
 public struct BaseSinkInstance {
-  /// Does the work.
   public let sink: any BaseSinkElement
 }
 
-/// The types of sinks.
 public typealias BaseSinkType = ObjectType<GstBaseSink, GstBaseSinkClass, BaseSinkInstance>
 
 extension BaseSinkType {
@@ -172,7 +170,6 @@ extension BaseSinkType {
     object(of: instance).sink
   }
 
-  /// Fills in a class.
   public static func install<Sink: BaseSinkElement>(
     on sinkClass: UnsafeMutableRawPointer?, _ properties: PropertyList<Sink>, _ details: ElementDetails,
     _ signals: [ActionSignal<Sink>] = []

@@ -16,7 +16,6 @@ extension MiniObject where Pointee == GstCaps {
     self.init(taking: gst_caps_new_empty())
   }
 
-  /// Caps of one structure.
   public init(_ structure: consuming Structure) {
     self.init()
     append(structure)
@@ -28,7 +27,6 @@ extension MiniObject where Pointee == GstCaps {
     self.init(owning: gst_caps_from_string(text))
   }
 
-  /// The caps of a pad's template.
   public static func template(of pad: UnsafeMutablePointer<GstPad>) -> Caps {
     Caps(owning: gst_pad_get_pad_template_caps(pad)) ?? Caps()
   }
@@ -48,7 +46,6 @@ extension MiniObject where Pointee == GstCaps {
     Caps(owning: gst_pad_peer_query_caps(pad, filter.pointer))
   }
 
-  /// Number of structures.
   public var count: Int { Int(gst_caps_get_size(pointer)) }
 
   /// Whether nothing fits.

@@ -7,7 +7,6 @@
 public struct ContextType<Object: AnyObject & Sendable>: Sendable {
   private static var field: String { "object" }
 
-  /// The context type's name for applications.
   public let name: StaticString
   private let boxedType: GType
 

@@ -9,7 +9,6 @@ public struct Device: Sendable {
   /// The value for the element's property `uri`.
   public var uri: String
 
-  /// A device that is there.
   public init(name: String, deviceClass: StaticString, element: GType, uri: String) {
     self.name = name
     self.deviceClass = deviceClass
@@ -58,7 +57,6 @@ public struct Device: Sendable {
     return element
   }
 
-  /// The class of a device.
   public static func deviceClass(of device: UnsafeMutablePointer<GstDevice>?) -> String {
     guard let text = gst_device_get_device_class(device) else { return "" }
     defer { g_free(text) }

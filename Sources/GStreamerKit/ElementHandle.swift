@@ -24,7 +24,6 @@ public final class ElementHandle<Element>: Sendable {
     g_weak_ref_init(reference, gstElement)
   }
 
-  /// A handle on `element`.
   public convenience init(_ element: Element) where Element: GStreamerElement {
     self.init(element.gstElement) { [unowned element] in element }
   }

@@ -10,7 +10,6 @@ public struct ElementSignal: Sendable {
     self.name = name
   }
 
-  /// Adds it to a class.
   public func install(on elementClass: UnsafeMutableRawPointer?) {
     guard let type = elementClass?.assumingMemoryBound(to: GTypeClass.self).pointee.g_type else { return }
     var types = [gst_element_get_type()]

@@ -8,7 +8,6 @@
 ///
 /// None of these may be called with a lock held: handlers of the application run in them.
 public protocol GStreamerElement: AnyObject, Sendable {
-  /// The debug category.
   static var log: LogCategory { get }
   /// The element, unowned.
   var gstElement: UnsafeMutablePointer<GstElement> { get }
@@ -69,7 +68,6 @@ extension GStreamerElement {
     gst_element_post_message(gstElement, message)
   }
 
-  /// Posts an element message with these fields.
   public func postElementMessage(_ structure: consuming Structure) {
     post(gst_message_new_element(gstElement.cast(), structure.take()))
   }

@@ -51,7 +51,6 @@ func miniObject<Pointee>(_ pointer: UnsafeMutablePointer<Pointee>) -> UnsafeMuta
 // here writes to an object that has a second reference.
 extension MiniObject: @unchecked Sendable {}
 
-/// An owner of a GstBuffer.
 public typealias Buffer = MiniObject<GstBuffer>
 
 /// An owner of a GstObject's reference: a pad, a bus, a parent.
@@ -65,7 +64,6 @@ public struct ObjectReference<Pointee>: ~Copyable {
     self.pointer = pointer
   }
 
-  /// Adds a reference.
   public init(retaining pointer: UnsafeMutablePointer<Pointee>) {
     gst_object_ref(pointer)
     self.pointer = pointer

@@ -26,7 +26,6 @@ public struct EnumerationRow: Sendable {
   /// A sentence for users.
   public let description: StaticString
 
-  /// A row of the table.
   public init(_ number: Int32, _ nick: StaticString, _ description: StaticString) {
     self.number = number
     self.nick = nick
@@ -34,7 +33,6 @@ public struct EnumerationRow: Sendable {
   }
 }
 
-/// The registered type of an enumeration.
 public struct EnumerationType<Value: ObjectEnumeration>: Sendable {
   /// For values and specifications.
   public let type: GType

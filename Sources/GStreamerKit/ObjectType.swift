@@ -76,7 +76,6 @@ public struct ElementDetails: Sendable {
     let direction: GstPadDirection
     let caps: String
 
-    /// The pad `sink`.
     public static func sink(_ caps: String) -> PadTemplate {
       PadTemplate(name: "sink", direction: GST_PAD_SINK, caps: caps)
     }
@@ -100,7 +99,6 @@ public struct ElementDetails: Sendable {
     self.templates = templates
   }
 
-  /// Writes them into a class.
   public func install(on elementClass: UnsafeMutablePointer<GstElementClass>) {
     // The class keeps pointers to all texts.
     let author: StaticString = "The gst-smartdevicelink authors"
@@ -118,9 +116,7 @@ public struct ElementDetails: Sendable {
   }
 }
 
-/// GstURIHandler.
 public enum URIHandler {
-  /// Adds the interface to a type.
   public static func add(to type: GType, _ initInterface: GInterfaceInitFunc) {
     var info = GInterfaceInfo(interface_init: initInterface, interface_finalize: nil, interface_data: nil)
     g_type_add_interface_static(type, gst_uri_handler_get_type(), &info)

@@ -16,11 +16,9 @@ import Synchronization
 ///
 /// Ids are places in the table, from 1 on. All texts are literals, so that GObject keeps pointers instead of copies.
 public struct Property<Owner: PropertyOwner>: Sendable {
-  /// The name that users write.
   public let name: PropertyName
   let nick: StaticString
   let blurb: StaticString
-  /// When it may be written.
   public let access: PropertyAccess
   /// The specification, with a floating reference.
   let makeSpecification: @Sendable (PropertyTexts) -> UnsafeMutablePointer<GParamSpec>?
@@ -48,13 +46,10 @@ public struct PropertyName: ExpressibleByStringLiteral, Sendable, CustomStringCo
     self.text = text
   }
 
-  /// The literal as a string.
   public var description: String { "\(text)" }
 }
 
-/// When a property may be written.
 public enum PropertyAccess: Sendable {
-  /// Never.
   case readOnly
   /// In NULL and READY.
   case mutableReady
@@ -80,7 +75,6 @@ public struct InvalidPropertyValue: Error, Equatable, CustomStringConvertible {
   /// What is wrong, with the value, and what to write instead.
   public var description: String
 
-  /// Creates an error with that reason.
   public init(_ description: String) {
     self.description = description
   }
@@ -99,11 +93,8 @@ struct PropertyTexts {
 /// C's `class_init`, `set_property` and `get_property` call ``PropertyList/install(on:)``, ``setProperty(_:_:)`` and
 /// ``getProperty(_:_:)``.
 public protocol PropertyOwner: AnyObject, Sendable {
-  /// The settings.
   associatedtype Settings: PropertySettings
-  /// The table.
   static var properties: PropertyList<Self> { get }
-  /// The values.
   var settings: ElementSettings<Settings> { get }
   /// Whether properties that are mutable in READY are fixed now.
   var isRunning: Bool { get }
@@ -171,7 +162,6 @@ public struct PropertyList<Owner: PropertyOwner>: Sendable, ExpressibleByArrayLi
     return properties.indices.contains(index) ? properties[index] : nil
   }
 
-  /// Installs every property on the class.
   public func install(on objectClass: UnsafeMutablePointer<GObjectClass>) {
     for (index, property) in properties.enumerated() {
       g_object_class_install_property(objectClass, guint(index + 1), property.makeParamSpec())
@@ -218,7 +208,6 @@ public final class ElementSettings<Values: PropertySettings>: Sendable {
 
   private let state: Mutex<State>
 
-  /// Begins with `values`.
   public init(_ values: Values = Values()) {
     state = Mutex(State(values: values))
   }
@@ -230,7 +219,6 @@ public final class ElementSettings<Values: PropertySettings>: Sendable {
     try state.withLock { state throws(Failure) in try body(&state.values) }
   }
 
-  /// A copy of the values.
   public var current: Values { state.withLock { $0.values } }
 
   /// The reasons of values that were refused before there was a bus, in the order of the properties.

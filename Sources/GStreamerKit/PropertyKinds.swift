@@ -100,7 +100,6 @@ extension Property {
       get: { g_value_set_int($0, $1) }, set: { g_value_get_int($0) })
   }
 
-  /// A number (gdouble).
   public static func double(
     _ name: PropertyName, _ path: SettingsPath<Double>, _ range: ClosedRange<Double>, _ nick: StaticString,
     _ blurb: StaticString, _ access: PropertyAccess, changed: ChangeHandler? = nil
@@ -113,7 +112,6 @@ extension Property {
       get: { g_value_set_double($0, $1) }, set: { g_value_get_double($0) })
   }
 
-  /// Yes or no.
   public static func boolean(
     _ name: PropertyName, _ path: SettingsPath<Bool>, _ nick: StaticString, _ blurb: StaticString,
     _ access: PropertyAccess, changed: ChangeHandler? = nil
@@ -214,7 +212,6 @@ extension Property {
 
 /// A number that is a GstFraction.
 public protocol FractionConvertible: Sendable {
-  /// Numerator and denominator.
   var terms: Structure.FractionTerms { get }
   /// Nil for the fraction that means "none", such as 0/1.
   init?(terms: Structure.FractionTerms)
@@ -275,7 +272,6 @@ extension Property {
       read: { g_value_set_string($1, get($0)) })
   }
 
-  /// One case of an enumeration.
   public static func enumeration<Value: ObjectEnumeration>(
     _ name: PropertyName, default initial: Value, _ nick: StaticString, _ blurb: StaticString,
     get: @escaping @Sendable (Owner) -> Value

@@ -47,7 +47,6 @@ extension PushSourceElement {
   }
 }
 
-/// The types of sources.
 public typealias PushSourceType = ObjectType<GstPushSrc, GstPushSrcClass, any PushSourceElement>
 
 extension PushSourceType {
@@ -65,7 +64,6 @@ extension PushSourceType {
     gst_base_src_set_format(source.baseSource, GST_FORMAT_TIME)
   }
 
-  /// Fills in a class.
   public static func install<Source: PushSourceElement>(
     on sourceClass: UnsafeMutableRawPointer?, _ properties: PropertyList<Source>, _ details: ElementDetails
   ) {

@@ -10,7 +10,6 @@ extension MiniObject where Pointee == GstQuery {
     self.init(owning: gst_query_new_custom(GST_QUERY_CUSTOM, structure.take()))
   }
 
-  /// A LATENCY query.
   public static func latency() -> Query { Query(taking: gst_query_new_latency()) }
 
   /// Whether a LATENCY query was answered by live sources.
@@ -36,7 +35,6 @@ extension MiniObject where Pointee == GstEvent {
   /// Asks upstream to negotiate again.
   public static func reconfigure() -> Event? { Event(owning: gst_event_new_reconfigure()) }
 
-  /// A custom event.
   public init?(custom type: GstEventType, _ structure: consuming Structure) {
     self.init(owning: gst_event_new_custom(type, structure.take()))
   }

@@ -8,7 +8,6 @@ public struct Structure: ~Copyable {
   /// Valid as long as the owner is.
   public let pointer: UnsafeMutablePointer<GstStructure>
 
-  /// An empty structure.
   public init(_ name: String) {
     pointer = gst_structure_new_empty(name)
   }
@@ -39,12 +38,10 @@ public struct Structure: ~Copyable {
     set(field, cgst_type_string()) { g_value_set_string(&$0, value) }
   }
 
-  /// Sets a field of type gint.
   public borrowing func set(_ field: String, _ value: Int32) {
     set(field, cgst_type_int()) { g_value_set_int(&$0, value) }
   }
 
-  /// Sets a field of type guint.
   public borrowing func set(_ field: String, _ value: UInt32) {
     set(field, cgst_type_uint()) { g_value_set_uint(&$0, value) }
   }
@@ -56,7 +53,6 @@ public struct Structure: ~Copyable {
     }
   }
 
-  /// Sets a field of type guint64.
   public borrowing func set(_ field: String, _ value: UInt64) {
     set(field, cgst_type_uint64()) { g_value_set_uint64(&$0, UInt(value)) }
   }
@@ -73,17 +69,14 @@ public struct Structure: ~Copyable {
     set(field, cgst_type_boolean()) { g_value_set_boolean(&$0, value ? 1 : 0) }
   }
 
-  /// Sets a field of a registered enumeration type.
   public borrowing func set(_ field: String, enumeration type: GType, _ value: Int32) {
     set(field, type) { g_value_set_enum(&$0, value) }
   }
 
-  /// Sets a field of an enumeration.
   public borrowing func set<Value: ObjectEnumeration>(_ field: String, _ value: Value) {
     set(field, enumeration: Value.objectType.type, value.row.number)
   }
 
-  /// Sets a nested structure.
   public borrowing func set(_ field: String, _ structure: consuming Structure) {
     let nested = structure.take()
     set(field, cgst_type_structure()) { g_value_take_boxed(&$0, nested) }
@@ -105,7 +98,6 @@ public struct Structure: ~Copyable {
 
 /// Fields of caps.
 extension Structure {
-  /// A numerator and a denominator.
   public typealias FractionTerms = (numerator: Int32, denominator: Int32)
 
   /// Sets a field to any of several strings (GstValueList).
@@ -169,15 +161,12 @@ extension Structure {
 
 /// A GstStructure that others own, to be read while they keep it: caps, a query, an event.
 public struct StructureView {
-  /// The structure.
   public let pointer: UnsafePointer<GstStructure>
 
-  /// Reads `pointer`.
   public init(_ pointer: UnsafePointer<GstStructure>) {
     self.pointer = pointer
   }
 
-  /// Reads `pointer`, if there is one.
   public init?(_ pointer: UnsafePointer<GstStructure>?) {
     guard let pointer else { return nil }
     self.pointer = pointer
@@ -189,7 +178,6 @@ public struct StructureView {
     self.init(gst_caps_get_structure(caps, guint(index)).map { UnsafePointer($0) })
   }
 
-  /// Its name.
   public var name: String { gst_structure_get_name(pointer).map { String(cString: $0) } ?? "" }
 
   /// Whether this is its name; cheaper than comparing ``name``.
@@ -202,13 +190,11 @@ public struct StructureView {
     }
   }
 
-  /// Whether there is a field.
   public func has(_ field: String) -> Bool { gst_structure_has_field(pointer, field) != 0 }
 
   /// The value of a field, whatever its type.
   public func value(_ field: String) -> UnsafePointer<GValue>? { gst_structure_get_value(pointer, field) }
 
-  /// A field of type gboolean.
   public func boolean(_ field: String) -> Bool? {
     var value: gboolean = 0
     return gst_structure_get_boolean(pointer, field, &value) != 0 ? value != 0 : nil
@@ -220,7 +206,6 @@ public struct StructureView {
     return gst_structure_get_int(pointer, field, &value) != 0 ? value : nil
   }
 
-  /// A field of type gdouble.
   public func double(_ field: String) -> Double? {
     var value: gdouble = 0
     return gst_structure_get_double(pointer, field, &value) != 0 ? value : nil
@@ -231,7 +216,6 @@ public struct StructureView {
     gst_structure_get_string(pointer, field).map { String(cString: $0) }
   }
 
-  /// A field of type GstFraction.
   public func fraction(_ field: String) -> Structure.FractionTerms? {
     var (numerator, denominator): (gint, gint) = (0, 1)
     guard gst_structure_get_fraction(pointer, field, &numerator, &denominator) != 0 else { return nil }
@@ -268,7 +252,6 @@ public struct StructureView {
 public struct StructureArray: ~Copyable {
   private var value = GValue()
 
-  /// An empty array.
   public init() {
     g_value_init(&value, cgst_type_array())
   }
@@ -287,7 +270,6 @@ public struct StructureArray: ~Copyable {
     g_value_unset(&value)
   }
 
-  /// Appends a structure.
   public mutating func append(_ structure: consuming Structure) {
     var element = GValue()
     g_value_init(&element, cgst_type_structure())
