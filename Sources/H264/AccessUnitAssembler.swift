@@ -28,7 +28,6 @@ public struct AccessUnitAssembler: Sendable {
   /// The number of access units that were dropped because of their size.
   public private(set) var oversizedCount = 0
 
-  /// Creates an assembler at the start of a stream.
   public init(maximumSize: Int = 16 << 20) {
     self.maximumSize = maximumSize
   }
@@ -124,7 +123,6 @@ public struct AccessUnitAssembler: Sendable {
 }
 
 extension AccessUnitAssembler {
-  /// The beginning of a message.
   private enum Beginning {
     case accessUnit
     /// The rest of a NAL unit, or another slice of a picture.

@@ -9,7 +9,6 @@ public struct AccessUnitSummary: Equatable, Sendable {
   public private(set) var hasPictureParameterSet = false
   /// How decoding can begin here; nil if it can't.
   public private(set) var randomAccess: RandomAccess?
-  /// There is a slice.
   public private(set) var hasPicture = false
   /// The first sequence parameter set, as offsets into the scanned bytes.
   public private(set) var sequenceParameterSet: Range<Int>?

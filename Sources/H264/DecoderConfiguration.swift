@@ -1,6 +1,5 @@
 /// The AVCDecoderConfigurationRecord of an H.264 stream, in MP4 files and `codec_data` (ISO/IEC 14496-15, 5.3.3.1).
 public struct DecoderConfiguration: Equatable, Sendable {
-  /// Why bytes are not a configuration.
   public enum Malformed: Error, Equatable, Sendable {
     case truncated
     /// `configurationVersion` is this, not 1.

@@ -63,7 +63,6 @@ public struct AnnexB: Sequence {
     endsAtSlice = true
   }
 
-  /// Starts at the first NAL unit.
   public func makeIterator() -> NALUnits.Iterator {
     let units =
       endsAtSlice

@@ -15,7 +15,6 @@ public struct NALUnits: Sequence {
   private let framing: NALUnitFraming
   private let endsAtSlice: Bool
 
-  /// The NAL units in `bytes`.
   public init(_ bytes: UnsafeRawBufferPointer, framing: NALUnitFraming) {
     self.bytes = bytes
     self.framing = framing
@@ -35,7 +34,6 @@ public struct NALUnits: Sequence {
     return cursor.advance() == .accessUnitDelimiter ? cursor.range().upperBound : nil
   }
 
-  /// Starts at the first NAL unit.
   public func makeIterator() -> Iterator {
     Iterator(cursor: NALUnitCursor(bytes, framing: framing), endsAtSlice: endsAtSlice)
   }

@@ -2,7 +2,6 @@
 ///
 /// Pass every access unit to ``observe(_:)``, in the order in which they come.
 public struct OutputOrder: Sendable {
-  /// A picture's place.
   public enum Place: Equatable, Sendable {
     /// The stream shows its pictures in the order in which they come.
     case inOrder
@@ -32,7 +31,6 @@ public struct OutputOrder: Sendable {
   /// Nil before the first key frame, and after anything that is not supported.
   private var reference: Reference?
 
-  /// Creates the state at the start of a stream.
   public init() {}
 
   /// Reads an access unit in Annex B form up to the first slice's header.

@@ -8,7 +8,6 @@ struct PayloadBitReader {
   private var current: UInt8 = 0
   /// The number of bits in `current`, from the lowest, that are not read yet.
   private var unreadBitCount = 0
-  /// How many bits have been read.
   private(set) var position = 0
 
   /// Creates a reader without bytes; ``restart(payload:maximumByteCount:)`` gives it some.

@@ -16,7 +16,6 @@ struct RTPAccessUnitAssembly: Sendable {
     self.maximumSize = maximumSize
   }
 
-  /// Packets were lost.
   mutating func noteLoss() {
     hasLoss = true
     dropFragment()

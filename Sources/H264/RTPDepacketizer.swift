@@ -10,14 +10,12 @@ public struct RTPDepacketizer: Sendable {
   public struct AccessUnit: Equatable, Sendable {
     /// Annex B, with a start code of four bytes in front of each NAL unit. Never empty.
     public var bytes: [UInt8]
-    /// The RTP timestamp of its packets.
     public var timestamp: UInt32
     /// The last packet had the marker bit.
     public var hasMarker: Bool
     /// Packets were lost in it or directly before it.
     public var hasLoss: Bool
 
-    /// Creates an access unit.
     public init(bytes: [UInt8], timestamp: UInt32, hasMarker: Bool, hasLoss: Bool) {
       self.bytes = bytes
       self.timestamp = timestamp
@@ -26,7 +24,6 @@ public struct RTPDepacketizer: Sendable {
     }
   }
 
-  /// An item of the stream.
   public enum Item: Equatable, Sendable {
     case accessUnit(AccessUnit)
     case fault(RTPFault)
@@ -41,7 +38,6 @@ public struct RTPDepacketizer: Sendable {
   private var expectedSequenceNumber: UInt16?
   private var lastTimestamp: UInt32?
 
-  /// Creates a depacketizer at the start of a stream.
   public init(maximumAccessUnitSize: Int = 16 << 20) {
     self.maximumAccessUnitSize = maximumAccessUnitSize
   }
@@ -54,7 +50,6 @@ public struct RTPDepacketizer: Sendable {
     reader.append(bytes)
   }
 
-  /// Adds bytes from an array.
   public mutating func append(_ bytes: [UInt8]) {
     bytes.withUnsafeBytes { append($0) }
   }

@@ -100,7 +100,6 @@ public struct RTPPacketizer: Sendable {
 /// The access unit is borrowed: keep the memory valid while the sequence or an iterator is in use. Nothing is
 /// allocated.
 public struct RTPPackets: Sequence {
-  /// The number of packets.
   public let packetCount: Int
   /// Their size in bytes, with the lengths in front.
   public let byteCount: Int
@@ -145,13 +144,10 @@ public struct RTPPackets: Sequence {
     self.leftOutCount = leftOutCount
   }
 
-  /// Equal to ``packetCount``.
   public var underestimatedCount: Int { packetCount }
 
-  /// Starts at the first packet.
   public func makeIterator() -> Iterator { Iterator(self) }
 
-  /// Walks the packets in sending order.
   public struct Iterator: IteratorProtocol {
     private let accessUnit: UnsafeRawBufferPointer
     private let packetSize: Int
@@ -217,7 +213,6 @@ public struct RTPPackets: Sequence {
   }
 }
 
-/// An RTP packet to send.
 public struct RTPPacket: Equatable, Sendable {
   /// The two bytes in front of a piece of a NAL unit: FU indicator and FU header (RFC 6184, 5.8).
   struct FragmentHeader: Equatable, Sendable {
@@ -232,16 +227,13 @@ public struct RTPPacket: Equatable, Sendable {
 
   /// Length and RTP header.
   static let minimumPrefixByteCount = 2 + RTPHeader.byteCount
-  /// The most bytes that ``writePrefix(to:)`` writes.
   public static let maximumPrefixByteCount = minimumPrefixByteCount + 2
 
-  /// The RTP header.
   public let header: RTPHeader
   let fragmentHeader: FragmentHeader?
   /// The part of the access unit that ends the packet.
   public let payloadRange: Range<Int>
 
-  /// How many bytes ``writePrefix(to:)`` writes.
   public var prefixByteCount: Int {
     fragmentHeader == nil ? Self.minimumPrefixByteCount : Self.maximumPrefixByteCount
   }

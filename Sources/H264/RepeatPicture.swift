@@ -21,7 +21,6 @@ public struct RepeatPicture: Sendable {
   /// Nil when the last picture can't be repeated.
   private var skipped: SkippedPicture?
 
-  /// Creates the state at the start of a stream.
   public init() {}
 
   /// Reads an access unit up to the first slice's header. Allocates nothing unless a parameter set is new.

@@ -1,6 +1,5 @@
 /// A sequence parameter set: the size of the pictures, and what a decoder must support (H.264, 7.3.2.1.1).
 public struct SequenceParameterSet: Equatable, Sendable {
-  /// Why bytes are not a sequence parameter set.
   public enum Malformed: Error, Equatable, Sendable {
     case notSequenceParameterSet
     case truncated
