@@ -8,7 +8,6 @@ final class ServerCheck: @unchecked Sendable {
   // libsoup emits the event on the thread that sends, where ``failure`` is read afterwards; GCancellable may be used by
   // any thread.
 
-  /// Which servers may be reached.
   enum Servers {
     /// Those that everybody can reach.
     case distant
