@@ -20,7 +20,6 @@ final class AudioRecording: Sendable {
     file = try Recording(path: path)
   }
 
-  /// Begins to write.
   func start() throws(LinkError) {
     try file.start()
   }

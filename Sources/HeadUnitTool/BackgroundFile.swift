@@ -38,14 +38,12 @@ final class BackgroundFile: Sendable {
     self.maximumByteCount = maximumByteCount
   }
 
-  /// Begins to write.
   func start() throws(LinkError) {
     try WorkerThread.detach(name: name) {
       while true { self.writeWaiting() }
     }
   }
 
-  /// The result of an addition.
   enum Addition {
     /// It waits to be written; so many were left out before it.
     case added(after: Int)

@@ -6,7 +6,6 @@ struct Departures: Sendable {
   private var sessions: Set<UInt8> = []
   private var count = 0
 
-  /// Nothing has happened yet.
   init(awaiting awaitedCount: Int?) {
     self.awaitedCount = awaitedCount
   }

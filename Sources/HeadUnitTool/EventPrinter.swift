@@ -38,7 +38,6 @@ final class EventPrinter: HeadUnitServerObserver {
     audioRecording = if let path = options.audioRecording { try AudioRecording(path: path) } else { nil }
   }
 
-  /// Begins to write to the files.
   func startRecordings() throws(LinkError) {
     try recording?.start()
     try audioRecording?.start()

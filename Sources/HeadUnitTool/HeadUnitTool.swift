@@ -75,13 +75,11 @@ enum HeadUnitTool {
     }
   }
 
-  /// Why the program ends.
   private enum Ending {
     case signal(Int32)
     case deadline
   }
 
-  /// Waits for a signal.
   private static func wait(for signals: inout sigset_t, _ deadline: Duration?) -> Ending {
     let end = deadline.map { MonotonicClock.now + $0 }
     while true {

@@ -4,7 +4,6 @@ import SDLHeadUnitLink
 import SDLMessages
 import TLSEngine
 
-/// The options of the command line.
 struct Options {
   static let usage = """
     usage: sdl-head-unit [options]
@@ -75,7 +74,6 @@ struct Options {
   /// This end of TLS; nil for video in clear only.
   var tls: TLSContext?
 
-  /// An error in the command line.
   struct Invalid: Error {
     var text: String
   }

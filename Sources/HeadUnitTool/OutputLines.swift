@@ -5,7 +5,6 @@ import SDLLink
 enum OutputLines {
   private static let file = BackgroundFile(STDOUT_FILENO, name: "output", maximumByteCount: 1 << 20)
 
-  /// Begins to write.
   static func start() throws(LinkError) {
     try file.start()
   }

@@ -17,7 +17,6 @@ final class Recording: Sendable {
     file = BackgroundFile(descriptor, name: "recording", maximumByteCount: Self.maximumByteCount)
   }
 
-  /// Begins to write.
   func start() throws(LinkError) {
     try file.start()
   }
