@@ -24,7 +24,6 @@ final class AppClient: Sendable {
   /// the thread that ends the app would deadlock both.
   private static let joinTimeout = Duration.milliseconds(250)
 
-  /// The settings of the first element.
   let settings: AppSettings
   let connection: AppConnection
   private let state: Monitor<AppClientState>
@@ -205,7 +204,6 @@ extension AppClient {
     return result
   }
 
-  /// Stops reporting to `stream`.
   func detach(_ stream: any AppStream) {
     state.withLock { $0.members.detach(stream) }
   }
@@ -233,7 +231,6 @@ extension AppClient {
     }
   }
 
-  /// No element uses it.
   var isAbandoned: Bool { state.members.areAway }
 
   /// No element uses it, and it was registered with other settings than those of the next one.

@@ -26,7 +26,6 @@ protocol AppElement: BaseSinkElement where Settings: AppElementSettings {
   func keepCounters()
   /// Changes the counters of the app's connections.
   func countApp(_ change: (inout AppCounters) -> Void)
-  /// Changes the counters of the streams.
   func countStream(_ change: (inout StreamCounters) -> Void)
 }
 

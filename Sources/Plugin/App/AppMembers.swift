@@ -8,7 +8,6 @@ struct AppMember: Sendable {
   let element: ElementHandle<any AppElement>
   /// The service that the element streams on.
   let kind: StreamService
-  /// The element's name.
   let name: String
   /// Its name with those of the bins around it.
   let path: String
@@ -16,7 +15,6 @@ struct AppMember: Sendable {
   var stream: (any AppStream)?
   /// It is in NULL, and only posts what the app reports until another element uses it.
   var isAway = false
-  /// The pipeline that it wants to be paused.
   var pausedPipeline: UInt?
   /// The notifications that it wants.
   var notifications: Set<FunctionID>
@@ -61,7 +59,6 @@ struct AppMembers: Sendable {
   /// Whether `stream` is the present one of an element.
   func contains(_ stream: any AppStream) -> Bool { members.contains { $0.stream === stream } }
 
-  /// Stops reporting to `stream`.
   mutating func detach(_ stream: any AppStream) {
     for index in members.indices where members[index].stream === stream { members[index].stream = nil }
   }
@@ -119,7 +116,6 @@ extension AppMembers {
     members.first?.element.withReference(body)
   }
 
-  /// Whether messages reach an application now.
   var isHeard: Bool {
     var isHeard = false
     withPoster { isHeard = $0.hasListener }

@@ -10,7 +10,6 @@ struct AppNames: Equatable, Sendable {
   /// By language tags such as DE-DE.
   private(set) var values: [String: String] = [:]
 
-  /// None.
   init() {}
 
   /// Reads a structure whose fields are named like languages. Nil is none.

@@ -48,7 +48,6 @@ struct AppSettings: Equatable, Sendable {
   /// Whether the app's sound is heard in the background.
   var isMedia: Bool { type == .media || (hasSound && type == .projection) }
 
-  /// Whether anything is encrypted.
   var usesTLS: Bool { encryption != .none || rpcEncryption == .require }
 
   private static let defaultName = "GStreamer"
@@ -155,7 +154,6 @@ struct AppSettings: Equatable, Sendable {
     return session
   }
 
-  /// The head unit to connect to.
   private func headUnit() throws(HeadUnitURI.Malformed) -> HeadUnitURI {
     guard let uri else { return .builtIn(.standard) }
     return try HeadUnitURI(uri)
@@ -196,7 +194,6 @@ struct AppSettings: Equatable, Sendable {
     return configuration
   }
 
-  /// The endpoint for a URI.
   private func endpoint(
     _ headUnit: HeadUnitURI, _ tls: TLSContext?, _ clock: TimeSource, log: @escaping @Sendable (String) -> Void
   ) throws(ElementError) -> (endpoint: AppConnection.Endpoint, canReconnect: Bool) {

@@ -9,7 +9,6 @@ import Synchronization
 protocol AppStream: AnyObject, Sendable {
   associatedtype Sink: AppElement
   associatedtype Negotiation: StreamNegotiation
-  /// The notifications of the application.
   associatedtype Notification: Sendable
 
   var sink: Sink { get }
@@ -50,7 +49,6 @@ protocol AppStream: AnyObject, Sendable {
   ///
   /// - Returns: whether there are notifications among them.
   func apply(_ outputs: [Negotiation.Output]) -> Bool
-  /// Posts one notification. Without locks.
   func post(_ notification: Notification)
   /// The property `stream-state` was notified. Without locks.
   func streamStateChanged(to state: StreamState)
@@ -72,7 +70,6 @@ final class StreamProgress: Sendable {
   /// How often a flush has ended.
   var flushCount: UInt { endedFlushes.load(ordering: .relaxed) }
 
-  /// FLUSH_STOP has come.
   func flushEnded() {
     endedFlushes.wrappingAdd(1, ordering: .relaxed)
   }

@@ -12,7 +12,6 @@ struct AudioSinkCounters {
   private(set) var silenceSent: UInt64 = 0
   /// Without SDL headers.
   private(set) var audioBytesSent: UInt64 = 0
-  /// The counters of the app's connections.
   var app = AppCounters()
   var stream = StreamCounters()
 

@@ -12,7 +12,6 @@ struct SamplePacker {
   private var shaper = SampleShaper(format: PCMFormat())
   /// Short buffers that are not sent yet.
   private var pending: SamplePayload?
-  /// Free payloads.
   private var spare: [SamplePayload] = []
 
   init(sink: AudioSink) {

@@ -14,7 +14,6 @@ final class SamplePath {
     var range: Range<Int>
     /// The buffer is flagged as a gap.
     var isGap: Bool
-    /// It is silent.
     var isSilence: Bool
     var isLive: Bool
     /// The flush count of the stream when it arrived.
@@ -23,7 +22,6 @@ final class SamplePath {
     var object: UnsafeMutablePointer<GstMiniObject> { UnsafeMutablePointer(OpaquePointer(buffer)) }
   }
 
-  /// The decision about samples.
   private enum SendDecision {
     case grant(AudioGrant)
     case drop(SampleDropReason)
@@ -69,7 +67,6 @@ final class SamplePath {
     }
   }
 
-  /// Caps have come.
   func setFormat(_ format: PCMFormat, _ stream: AudioStream) {
     guard input?.format != format else { return }
     sendRest(stream)

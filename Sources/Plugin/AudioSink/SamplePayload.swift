@@ -40,7 +40,6 @@ final class SamplePayload: MediaPayload, @unchecked Sendable {
     return true
   }
 
-  /// Appends `byteCount` bytes that `fill` writes.
   func append(
     byteCount: Int, sampleCount: Int = 0, silenceCount: Int = 0, _ fill: (UnsafeMutableRawBufferPointer) -> Void
   ) {
@@ -72,7 +71,6 @@ final class SamplePayload: MediaPayload, @unchecked Sendable {
     giveBack { $0.sent(samples: samples, silence: silence, byteCount: bytes) }
   }
 
-  /// It is not sent.
   func giveUp(_ reason: SampleDropReason) {
     let count = sampleCount
     giveBack { $0.samplesDropped(count, reason) }

@@ -3,7 +3,6 @@ import SDLApp
 
 /// The samples of a buffer that are in the segment.
 struct SegmentClip {
-  /// The range in the buffer.
   let range: Range<Int>
   /// The time of the first sample; nil if the buffer has no time stamp.
   let runningTime: Duration?

@@ -5,7 +5,6 @@ import SDLLink
 
 /// One run of an `sdlcarwindowsrc`, from READY→PAUSED to PAUSED→READY.
 final class CarWindowRun: Sendable {
-  /// The values of the properties.
   struct Status: Sendable {
     var display: String?
     var pid: UInt32 = 0

@@ -1,7 +1,6 @@
 import CarWindow
 import GStreamerKit
 
-/// The user's settings of an `sdlcarwindowsrc`.
 struct CarWindowSettings: PropertySettings {
   var command = ""
   var environment = ""
@@ -46,7 +45,6 @@ struct CarWindowSettings: PropertySettings {
   }
 }
 
-/// When the program starts.
 enum CarWindowStart: ObjectEnumeration {
   case atOnce
   case whenShown

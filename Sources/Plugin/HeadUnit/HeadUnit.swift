@@ -46,7 +46,6 @@ final class HeadUnit: Sendable {
     member.join(self, setup, ServedApps())
   }
 
-  /// The merged settings of its elements.
   var setup: HeadUnitSetup { state.withLock { $0.setup } }
 
   /// The apps that are registered with it.
@@ -175,7 +174,6 @@ extension HeadUnit {
     }
   }
 
-  /// Removes a member.
   func remove(_ member: HeadUnitRun) {
     // The last reference must not go with the lock held.
     let members = state.withLock { state in
@@ -185,7 +183,6 @@ extension HeadUnit {
     withExtendedLifetime(members) {}
   }
 
-  /// Whether there is no other.
   func isOnlyMember(_ member: HeadUnitRun) -> Bool {
     state.withLock { $0.members.allSatisfy { $0 === member } }
   }
@@ -248,11 +245,8 @@ extension HeadUnit {
 
 /// The context of an event for the members of a head unit.
 struct HeadUnitReport: Sendable {
-  /// The apps before the event.
   var formerApps: ServedApps
-  /// The apps after it.
   var apps: ServedApps
-  /// Whether this member notifies the application.
   var isReporting: Bool
 }
 

@@ -17,7 +17,6 @@ protocol HeadUnitElement: PushSourceElement where Settings == HeadUnitElementSet
   var current: Monitor<HeadUnitElementState<Stream>> { get }
 }
 
-/// The runs of an element.
 struct HeadUnitElementState<Stream: HeadUnitStream>: Sendable {
   enum Announcement: Sendable {
     /// The run listens on this address. Nil if it shares a head unit that does, or connects to a phone.
@@ -25,7 +24,6 @@ struct HeadUnitElementState<Stream: HeadUnitStream>: Sendable {
     case stopped(hadApps: Bool)
   }
 
-  /// A run, and its stream.
   struct Run: Sendable {
     let run: HeadUnitRun
     let stream: Stream

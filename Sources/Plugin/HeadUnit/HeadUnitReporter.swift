@@ -43,7 +43,6 @@ struct HeadUnitReporter: Sendable {
     element.withReference { $0.warn(error, file: file, function: function, line: line) }
   }
 
-  /// Posts an error.
   func fail(
     _ error: ElementError, file: StaticString = #fileID, function: StaticString = #function, line: Int32 = #line
   ) {

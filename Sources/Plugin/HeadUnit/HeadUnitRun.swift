@@ -63,7 +63,6 @@ final class HeadUnitRun: Sendable {
     var endsWithApp: Bool
   }
 
-  /// The name of the element.
   let name: String
   /// What the element takes from apps: video or audio.
   let service: ServiceType

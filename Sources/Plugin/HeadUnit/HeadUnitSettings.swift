@@ -76,7 +76,6 @@ struct HeadUnitSettings: Sendable {
     return phone
   }
 
-  /// The head unit's configuration, without video.
   var configuration: HeadUnitConfiguration {
     var configuration = preset.configuration
     configuration.isStrict = isStrict
@@ -93,7 +92,6 @@ struct HeadUnitSettings: Sendable {
     return configuration
   }
 
-  /// The sound that apps send.
   var soundFormat: PCMFormat { configuration.pcmFormat ?? PCMFormat() }
 }
 

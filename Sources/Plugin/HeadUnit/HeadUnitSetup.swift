@@ -12,7 +12,6 @@ struct HeadUnitSetup: Sendable {
   /// Nil while there is no element for video.
   var video: HeadUnitVideoSettings?
 
-  /// The head unit's configuration.
   var configuration: HeadUnitConfiguration {
     var configuration = settings.configuration
     video?.apply(to: &configuration)

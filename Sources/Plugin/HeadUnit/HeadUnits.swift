@@ -13,7 +13,6 @@ final class HeadUnits: Sendable {
   /// An element in READY or above.
   private struct Member: Sendable {
     weak var element: (any HeadUnitElement)?
-    /// The service of the element.
     var service: ServiceType
   }
 

@@ -3,7 +3,6 @@ import SDLHeadUnitLink
 import SDLMessages
 import SDLWire
 
-/// The status of a registered app.
 struct AppRecord: Sendable {
   /// The number of its session.
   var id: UInt8
@@ -17,15 +16,12 @@ struct AppRecord: Sendable {
   var status: HMIStatus?
   /// Nil while there is no video service.
   var video: VideoServiceParameters?
-  /// The transport of the video service.
   var videoTransport = TransportRole.primary
   /// The transport of the audio service; nil while there is none.
   var audioTransport: TransportRole?
-  /// Whether it has had a service.
   var hasStreamed = false
   /// The buttons of the car that it has subscribed to.
   var buttons: Set<String> = []
-  /// Whether its session has a secondary transport.
   var hasSecondaryTransport = false
 }
 
@@ -54,7 +50,6 @@ struct ServedApps: Sendable {
   /// Sessions of one connection have the same peer.
   var connectionCount: Int { Set(peers.values).count }
 
-  /// Handles an event of the server.
   mutating func note(_ event: HeadUnitServerEvent) {
     switch event {
     case .connected(let id, let peer): peers[id] = peer

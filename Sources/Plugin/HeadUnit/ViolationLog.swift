@@ -1,6 +1,5 @@
 import SDLHeadUnit
 
-/// A rule that an app broke.
 struct ViolationRecord: Sendable {
   var appID: UInt8
   var appName: String?

@@ -129,7 +129,6 @@ struct ReceivedAudio: Sendable {
     return joined
   }
 
-  /// The next message to be pushed.
   mutating func take() -> Message? {
     guard let message = first else { return nil }
     // Releases its bytes, too.

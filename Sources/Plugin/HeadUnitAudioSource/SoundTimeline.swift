@@ -113,7 +113,6 @@ struct SoundGaps: Sendable {
     return true
   }
 
-  /// The report that is due now.
   mutating func takeReport() -> Report? {
     guard let report = pending else { return nil }
     // One with an earlier time belongs to a running time that has begun anew.

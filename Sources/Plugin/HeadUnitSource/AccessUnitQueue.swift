@@ -98,7 +98,6 @@ struct AccessUnitQueue: Sendable {
     if let unit = assembler.flush() { enqueue(unit, timestamp: nil, now: lastArrival) }
   }
 
-  /// The next access unit.
   mutating func take() -> QueuedAccessUnit? {
     guard !units.isEmpty else { return nil }
     let unit = units.removeFirst()

@@ -209,7 +209,6 @@ extension HeadUnitVideoStream {
 
 /// The path of the video from the queue to the pad, on the streaming thread.
 extension HeadUnitVideoStream {
-  /// Waits for the next access unit.
   func create(
     _ buffer: inout UnsafeMutablePointer<GstBuffer>?, of element: HeadUnitSource
   ) -> GstFlowReturn {

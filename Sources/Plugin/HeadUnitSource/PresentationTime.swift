@@ -31,7 +31,6 @@ struct PresentationTime: Sendable {
   /// Creates the times of a run, in which nothing has been pushed yet.
   init() {}
 
-  /// Another stream begins.
   mutating func beginStream() {
     shown = []
     depth = 0

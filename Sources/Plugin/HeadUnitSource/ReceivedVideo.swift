@@ -25,7 +25,6 @@ struct ReceivedVideo: Sendable {
   /// When ``flushPending(now:)`` is due; nil when nothing waits for its end.
   var flushDeadline: Duration? { queue.flushDeadline }
 
-  /// An app has started its video service.
   mutating func begin(_ parameters: VideoServiceParameters, by app: UInt8, now: Duration) {
     queue.beginStream(ofSameApp: app == self.app, now: now)
     self.app = app

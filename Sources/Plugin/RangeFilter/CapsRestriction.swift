@@ -29,7 +29,6 @@ struct CapsRestriction {
     return result
   }
 
-  /// A part of a structure's pictures.
   private enum Choice {
     case all
     case box(VideoSizeBox)
@@ -121,7 +120,6 @@ struct CapsRestriction {
   }
 }
 
-/// The sizes in caps.
 enum CapsSizes {
   /// The values of a field of type gint.
   enum Field {

@@ -266,7 +266,6 @@ extension RangeFilter {
   }
 }
 
-/// The type of the filter.
 typealias RangeFilterType = ObjectType<GstBaseTransform, GstBaseTransformClass, RangeFilter>
 
 nonisolated(unsafe) private let parentClass: UnsafeMutablePointer<GstBaseTransformClass> =

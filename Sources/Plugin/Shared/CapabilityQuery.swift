@@ -49,7 +49,6 @@ enum CapabilityQuery {
 }
 
 extension UnsafeMutablePointer<GstQuery> {
-  /// Whether this is the custom query of that name.
   func isCustom(_ name: String) -> Bool {
     guard pointee.type == GST_QUERY_CUSTOM, let structure = gst_query_get_structure(self) else { return false }
     return gst_structure_has_name(structure, name) != 0

@@ -22,7 +22,6 @@ struct DeliveryQueue<Item: Sendable>: Sendable {
     if !isSealed { waiting += items }
   }
 
-  /// Adds the last items.
   mutating func seal(with items: [Item] = []) {
     append(items)
     isSealed = true
@@ -49,7 +48,6 @@ struct DeliveryQueue<Item: Sendable>: Sendable {
     return true
   }
 
-  /// Replaces all waiting items.
   mutating func replaceAll(with items: [Item]) {
     waiting = items
   }

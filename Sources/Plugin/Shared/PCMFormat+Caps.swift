@@ -13,7 +13,6 @@ extension PCMFormat {
     self.init(samplingRate: rate, sampleSize: size)
   }
 
-  /// GStreamer's name of the sample format.
   var formatName: String { sampleSize.formatName }
 
   var caps: Caps {

@@ -7,7 +7,6 @@ struct KeySettings: Equatable, Sendable {
   var map = KeyMap()
 }
 
-/// The property `keys`.
 enum KeyUse: CaseIterable {
   case auto
   case none

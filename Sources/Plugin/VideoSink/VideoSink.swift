@@ -131,7 +131,6 @@ extension VideoSink {
 
   private static let encoderSetup = ElementSignal("encoder-setup")
 
-  /// The property `haptic-rectangles`.
   func hapticRectanglesChanged() {
     stream?.applyHapticRectangles()
     let count = settings.withLock { $0.hapticRectangles?.count ?? 0 }
@@ -207,7 +206,6 @@ extension VideoSink {
 
   nonisolated(unsafe) private static let schemes = URIHandler.schemes("sdl", "sdl+bluetooth", "sdl+builtin", "sdl+fd")
 
-  /// The sink of an instance.
   static func of(_ instance: OpaquePointer?) -> VideoSink? {
     BaseSinkType.object(of: UnsafeMutableRawPointer(instance)).sink as? VideoSink
   }

@@ -32,7 +32,6 @@ struct VideoSinkCounters {
   var buttons: UInt64 = 0
   /// Navigation events that were sent upstream for both.
   var navigationEvents: UInt64 = 0
-  /// The counters of the app's connections.
   var app = AppCounters() {
     didSet { if app.connections != oldValue.connections { atRegistration = present } }
   }

@@ -42,7 +42,6 @@ struct VideoSinkSettings: AppElementSettings {
       skipsUnchanged: skipsUnchanged, movesDelimiters: movesDelimiters, link: link, turn: direction.turn ?? taggedTurn)
   }
 
-  /// The settings that the negotiation needs.
   var negotiation: VideoNegotiation.Settings {
     var settings = VideoNegotiation.Settings()
     settings.suspendPolicy = suspendPolicy
@@ -73,7 +72,6 @@ struct VideoSinkSettings: AppElementSettings {
   }
 }
 
-/// The settings that each frame needs.
 struct FrameSettings: Sendable {
   var skipsUnchanged: Bool
   var movesDelimiters: Bool

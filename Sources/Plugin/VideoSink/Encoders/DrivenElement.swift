@@ -135,7 +135,6 @@ final class DrivenElement {
     guard isTaken != 0 else { throw .element("\(name) does not accept \(text). \(output.failure ?? "")") }
   }
 
-  /// Pushes a picture.
   func push(_ picture: consuming Buffer, asKeyFrame: Bool) throws(EncoderError) -> GstFlowReturn {
     let parts = parts
     let parcel = Parcel(picture)

@@ -154,7 +154,6 @@ struct FeatureRanks {
   }
 }
 
-/// The factory of an installed element.
 struct EncoderFactory: ~Copyable {
   private let factory: OpaquePointer
 

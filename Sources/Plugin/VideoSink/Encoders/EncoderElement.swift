@@ -6,7 +6,6 @@ import GStreamerKit
 /// Unknown properties and values of the installed version are left out, and numbers are clamped to their range: the
 /// properties of an element differ between versions and processors.
 struct EncoderElement: Equatable, Sendable {
-  /// A property for the bitrate.
   struct Bitrate: Equatable, Sendable {
     var property: String
     /// 1000 for kbit/s, 1 for bit/s.

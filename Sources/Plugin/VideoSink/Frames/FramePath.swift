@@ -6,7 +6,6 @@ import SDLAppLink
 import SDLLink
 import X264Encoder
 
-/// The outcome of a frame.
 enum FrameOutcome {
   /// It is in the connection's queue, or is kept to be sent later.
   case queued
@@ -44,7 +43,6 @@ protocol FormatPath: AnyObject {
   func isLast(_ buffer: UnsafeMutablePointer<GstBuffer>) -> Bool
   /// A frame may not be sent now.
   func pass(_ buffer: UnsafeMutablePointer<GstBuffer>, _ reason: FrameDropReason) -> FrameOutcome
-  /// A frame is not sent.
   func frameLost()
   /// Sends waiting frames, as far as the link takes them. On any thread; it does not block.
   ///
@@ -86,7 +84,6 @@ final class FramePath {
   var isInputNew = false
   /// A problem with the pixels of the input, to be reported when they are shown.
   var pixelWarning: ElementError?
-  /// The settings of the properties.
   private(set) var settings = VideoSinkSettings().frames
   /// The time of the frame at hand.
   private(set) var frameTime = FrameTime()
@@ -208,14 +205,12 @@ extension FramePath {
     h264.forget()
   }
 
-  /// The pipeline was flushed.
   func flush() {
     raw.flush()
     h264.flush()
     restart()
   }
 
-  /// The stream is over.
   func end() {
     h264.flush()
     h264.forget()
@@ -273,7 +268,6 @@ extension FramePath {
 // MARK: One service
 
 extension FramePath {
-  /// Sends the frame at hand.
   func send(
     _ buffer: UnsafeMutablePointer<GstBuffer>, _ permission: VideoNegotiation.Permission, isDue: Bool
   ) -> FrameOutcome {
@@ -392,7 +386,6 @@ extension FramePath {
 // MARK: The queue
 
 extension FramePath {
-  /// An empty payload.
   func takePayload(_ kind: FramePayload.Kind) -> FramePayload {
     let payload = self.payload.take() ?? sink.state.withLock { $0.payloads.popLast() } ?? FramePayload()
     payload.begin(kind, for: sink)

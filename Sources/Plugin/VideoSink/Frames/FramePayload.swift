@@ -13,7 +13,6 @@ import SDLLink
 final class FramePayload: MediaPayload, @unchecked Sendable {
   private static let maximumBlocks = 8
 
-  /// The kind of content.
   enum Kind {
     /// A frame that came from upstream.
     case frame

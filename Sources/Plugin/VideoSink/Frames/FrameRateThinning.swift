@@ -79,7 +79,6 @@ struct FrameRateThinning {
 /// Pictures are due on a grid; the one that comes first to each point, or just before it, passes. Where the input's own
 /// rate is known, time stamps may jitter by a third of its interval before the choice changes.
 struct FrameRateLimiter {
-  /// When a picture comes.
   struct Time {
     /// Running time in ns; nil when the picture has none.
     var presentation: UInt64?

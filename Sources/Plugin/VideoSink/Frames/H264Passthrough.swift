@@ -5,7 +5,6 @@ import SDLApp
 /// H.264 input: passed on from its own memory, beginning at a key frame. Lengths in front of its NAL units become start
 /// codes.
 final class H264Passthrough {
-  /// A key frame that was requested of upstream.
   private struct KeyFrameRequest {
     var time: Duration
     /// One came, without the parameter sets that the decoder needs, which have not come before either.
@@ -143,7 +142,6 @@ final class H264Passthrough {
     }
   }
 
-  /// The outcome of a buffer.
   enum Filling {
     case filled
     /// It holds parameter sets and no picture: they go with the next one, because some head units stop at a message

@@ -211,7 +211,6 @@ extension H264Path {
     return true
   }
 
-  /// Gives up waiting frames.
   func dropWaiting(_ reason: FrameDropReason) {
     path.dropKept(reason, count: waitingCount)
     waiting.forget()
@@ -286,7 +285,6 @@ struct PictureGroup: ~Copyable {
     buffers.append(buffer)
   }
 
-  /// The first one has been removed.
   mutating func removeFirst() {
     gst_buffer_unref(buffers.removeFirst())
   }

@@ -19,7 +19,6 @@ final class LastPicture {
     prerolled = nil
   }
 
-  /// The picture to show at `runningTime`.
   func picture(at runningTime: UInt64) -> UnsafeMutablePointer<GstBuffer>? {
     if let picture = prerolled?.pointer, prerolledTime == .max || prerolledTime <= runningTime { show(picture) }
     return shown?.pointer

@@ -122,7 +122,6 @@ struct LinkAdaptation {
       || differs(former.bufferSize ?? 0, rates.bufferSize ?? 0, by: 0.1)
   }
 
-  /// Whether the link is ready for a picture.
   var readiness: LinkReadiness { controller?.readiness ?? .ready }
 
   /// Whether a picture that comes encoded would be too late; see

@@ -42,7 +42,6 @@ final class RawEncoder {
     let number: Int64
     /// The counter of its frame.
     let kind: FramePayload.Kind
-    /// Whether a key frame was requested.
     let isKeyFrame: Bool
     let began: Duration
   }
@@ -85,7 +84,6 @@ final class RawEncoder {
   /// Whether an access unit can be taken.
   var hasFinished: Bool { encoder?.nextNumber != nil }
 
-  /// Whether pictures are in the encoder.
   var hasPending: Bool { !pending.isEmpty }
 
   /// When the last picture was put in.

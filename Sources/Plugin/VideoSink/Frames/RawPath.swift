@@ -192,7 +192,6 @@ final class RawPath: FormatPath {
     return .nothing
   }
 
-  /// The outcome of a picture.
   private enum Encoding {
     /// The payload has it.
     case done

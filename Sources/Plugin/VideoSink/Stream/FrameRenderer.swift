@@ -13,7 +13,6 @@ final class FrameRenderer: @unchecked Sendable {
     var replacesDeferred = false
     /// Nil unless the frame may be sent at once.
     var permission: VideoNegotiation.Permission?
-    /// The size of the input.
     var size: VideoSize?
   }
 

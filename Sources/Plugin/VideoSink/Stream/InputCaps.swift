@@ -139,7 +139,6 @@ extension InputCaps {
   }
 }
 
-/// The H.264 format in caps.
 struct H264Caps {
   private enum CodecData {
     case missing

@@ -11,7 +11,6 @@ struct NoticeSettings: Equatable, Sendable {
   var text: String?
 }
 
-/// The parameters of a notice.
 struct NoticeRequest: Sendable {
   var text: String
   var settings: EncoderSettings

@@ -31,7 +31,6 @@ final class SilenceWatch: @unchecked Sendable {
     sendWhatIsDue(stream)
   }
 
-  /// The stream continues, or is over.
   func endNotice() {
     notice.end()
   }

@@ -104,7 +104,6 @@ extension VideoStream {
   }
 }
 
-/// The caps that the sink offers.
 enum SinkCaps {
   private static let formats = ["I420", "YV12", "NV12", "NV21"]
   /// The profiles of 8-bit 4:2:0; head units decode no others.

@@ -3,7 +3,6 @@ import SDLApp
 import SDLAppLink
 import SDLLink
 
-/// The user's settings for touches.
 struct TouchSettings: Equatable, Sendable {
   var isSynced = true
   var emulatesMouse = false

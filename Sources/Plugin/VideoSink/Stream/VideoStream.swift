@@ -17,7 +17,6 @@ final class VideoStream: AppStream {
   let state: Monitor<VideoNegotiation>
   let notifications = NotificationQueue<VideoNotification>()
   let progress = StreamProgress()
-  /// The state between frames.
   let frames: FrameAccess
   let renderer: FrameRenderer
   let touches: TouchForwarder
@@ -136,7 +135,6 @@ final class VideoStream: AppStream {
 /// Properties set by the application. They are read with the lock under which they are applied, so that of two threads
 /// that change them the later value stays.
 extension VideoStream {
-  /// The property `app-state` has changed.
   func applyAppState() {
     change { $0.appStateChanged(sink.settings.withLock { $0.appState }) }
   }
@@ -146,7 +144,6 @@ extension VideoStream {
     change { $0.settings = sink.settings.current.negotiation }
   }
 
-  /// The property `keep-alive-interval` has changed.
   func applyKeepAliveInterval() {
     connection.setTimer(at: time.now)
   }
@@ -394,7 +391,6 @@ extension VideoStream {
     }
   }
 
-  /// Posts one notification.
   func post(_ notification: VideoNotification) {
     switch notification {
     case .started(let grant, let reason):
