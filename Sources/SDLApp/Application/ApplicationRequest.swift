@@ -15,7 +15,6 @@ public struct ApplicationRequest: Equatable, Sendable {
   /// The size of its parameters and bulk data, in bytes.
   public let byteCount: Int
 
-  /// Creates a request.
   public init(id: Int32, _ function: FunctionID, _ parameters: JSONObject, bulk: [UInt8] = []) {
     self.id = id
     self.function = function
@@ -32,7 +31,6 @@ public struct ApplicationRequest: Equatable, Sendable {
     function == .putFile ? byteCount - max(bulk.count - FileUpload.partSize, 0) : byteCount
   }
 
-  /// Why a request is not accepted.
   public enum Refusal: Error, Equatable, CustomStringConvertible {
     case notRegistered
     /// The session sends it itself, or it is no request.

@@ -116,7 +116,6 @@ struct ApplicationRequests: Sendable {
     return true
   }
 
-  /// Handles deadlines that have passed.
   mutating func advance(_ context: inout SessionContext) {
     for (id, entry) in sent.filter({ $0.value.deadline <= context.now }).sorted(by: { $0.key < $1.key }) {
       sent[id] = nil
@@ -125,7 +124,6 @@ struct ApplicationRequests: Sendable {
     }
   }
 
-  /// The session ends.
   mutating func end(_ context: inout SessionContext) {
     let requests = sent.values.map(\.request).sorted { $0.id < $1.id } + waiting
     (sent, waiting, upload, notBefore) = ([:], [], nil, nil)

@@ -15,7 +15,6 @@ public struct AudioFormatCheck: Sendable {
   /// from a file without sync.
   private static let limit = Duration.seconds(5)
 
-  /// The format that upstream sends.
   public let format: PCMFormat
   private var isPlayed = false
   /// Since the first samples in another format; nil if the last ones had the head unit's.

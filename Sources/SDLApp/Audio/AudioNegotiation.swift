@@ -5,7 +5,6 @@ import SDLMessages
 /// A value with inputs (methods) and outputs, as ``VideoNegotiation`` is for video. There is less to decide, because
 /// the head unit alone chooses the format.
 public struct AudioNegotiation: StreamNegotiation {
-  /// The user's settings.
   public struct Settings: Equatable, Sendable {
     public var suspendPolicy = SuspendPolicy.auto
     /// The app registers as a media app, whose sound is heard in the background as well.
@@ -14,7 +13,6 @@ public struct AudioNegotiation: StreamNegotiation {
     public init() {}
   }
 
-  /// An action for the caller.
   public enum Output: Equatable, Sendable {
     case request(AudioStartRequest?)
     /// Call ``takeOutputs(at:)`` at this time.
@@ -57,7 +55,6 @@ public struct AudioNegotiation: StreamNegotiation {
   /// The right to send; computed with each input.
   public private(set) var permission: AudioGrant?
 
-  /// A stream that has not begun.
   public init(settings: Settings, activity: SoundActivity = SoundActivity()) {
     self.settings = settings
     self.activity = activity
@@ -260,23 +257,19 @@ extension AudioNegotiation {
   }
 }
 
-/// A notification for the application.
 public enum AudioNotification: Equatable, Sendable {
   case started(AudioGrant, reason: String)
   /// A notification that video and sound share.
   case stream(StreamNotification)
   case stopped(AudioStopReason)
-  /// A warning.
   case problem(AudioProblem)
 }
 
-/// Why an audio service has ended.
 public enum AudioStopReason: Equatable, Sendable {
   case session(StreamStopReason)
   /// The sound was silent for long enough.
   case idle
 
-  /// The value in messages.
   public var name: String {
     switch self {
     case .session(let reason): reason.rawValue
@@ -285,7 +278,6 @@ public enum AudioStopReason: Equatable, Sendable {
   }
 }
 
-/// Why samples were not sent.
 public enum SampleDropReason: Int, CaseIterable, Sendable {
   /// There is no connection, or no service yet.
   case notStreaming

@@ -50,7 +50,6 @@ public struct SamplePlayout: Equatable, Sendable {
     return .leaveOut(min(format.sampleCount(in: late), count))
   }
 
-  /// Samples are sent.
   public mutating func sent(_ count: Int, now: Duration, format: PCMFormat) {
     end = start(now) + format.duration(ofSampleCount: count)
     isLate = false

@@ -110,10 +110,8 @@ public struct SampleShaper: Equatable, Sendable {
 }
 
 extension PCMFormat {
-  /// The bytes of silence.
   public var silentByte: UInt8 { sampleSize == .bits8 ? 128 : 0 }
 
-  /// Whether these samples are silent.
   public func isSilent(_ bytes: UnsafeRawBufferPointer) -> Bool {
     let silentByte = self.silentByte
     return bytes.allSatisfy { $0 == silentByte }

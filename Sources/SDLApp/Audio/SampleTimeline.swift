@@ -6,7 +6,6 @@ import SDLMessages
 /// Times are computed from the samples since the last correction, so that rounding never adds up. Time stamps that
 /// jitter are not followed; clocks that drift apart are, by a correction each time they are ``tolerance`` apart.
 public struct SampleTimeline: Equatable, Sendable {
-  /// The place of a buffer.
   public struct Placement: Equatable, Sendable {
     /// Samples that are missing in front of the buffer.
     public var silence = 0
@@ -72,7 +71,6 @@ public struct SampleTimeline: Equatable, Sendable {
     count = isTooLarge ? .max : sum
   }
 
-  /// Forgets where the last buffer ended.
   public mutating func reset() {
     origin = nil
     count = 0

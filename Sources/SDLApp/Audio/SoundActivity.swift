@@ -15,7 +15,6 @@ public struct SoundActivity: Equatable, Sendable {
     self.idleTimeout = idleTimeout
   }
 
-  /// Whether there should be a service.
   public var isServiceWanted: Bool { !startsOnData || lastSound != nil }
 
   /// When ``elapse(now:)`` is due; nil while that depends on something else.
@@ -32,7 +31,6 @@ public struct SoundActivity: Equatable, Sendable {
     self.isWaiting = isWaiting
   }
 
-  /// Time has passed.
   public mutating func elapse(now: Duration) {
     if let deadline, now >= deadline { reset() }
   }

@@ -11,7 +11,6 @@ struct ButtonSubscriptions: Sendable {
     var isWanted: Bool
   }
 
-  /// Whether the app wants the presses.
   private var isWanted = false
   private let isMedia: Bool
   private let isNavigation: Bool

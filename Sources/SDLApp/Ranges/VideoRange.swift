@@ -30,7 +30,6 @@ public struct VideoRange: Equatable, Sendable {
   /// Half of the fourth decimal: bounds of ratios are written with four, such as 1.7778 for 16:9.
   static let aspectRatioTolerance = 0.00005
 
-  /// Creates a range without bounds.
   public init() {}
 
   /// Whether every display of the orientation is accepted.
@@ -80,7 +79,6 @@ extension VideoRange {
 
 /// Bounds that are no valid range.
 extension VideoRange {
-  /// Why a bound is not valid.
   public struct Invalid: Error, Equatable, CustomStringConvertible {
     /// What is wrong, with the numbers.
     public var description: String

@@ -13,7 +13,6 @@ public struct VideoRangeFilter: Equatable, Sendable {
     case displays([VideoDisplay])
   }
 
-  /// The app's ranges.
   public let ranges: VideoRanges
   /// The head unit's displays, as far as they are known.
   public let headUnit: HeadUnit
@@ -33,10 +32,8 @@ public struct VideoRangeFilter: Equatable, Sendable {
   /// Whether the head unit has displays, but none that the app supports.
   public var supportsNone: Bool { !displays.isEmpty && acceptedDisplays.isEmpty }
 
-  /// Whether every size may pass.
   public var acceptsEverything: Bool { ranges.isUnlimited || headUnit == .unknown || supportsNone }
 
-  /// Whether a picture may pass.
   public func accepts(_ picture: VideoPicture) -> Bool { acceptsEverything || supports(picture) }
 
   /// Whether the app supports a picture: because it has the size of an accepted display or, if no display has that
@@ -72,7 +69,6 @@ public struct VideoRangeFilterHistory: Equatable, Sendable {
   /// The most former filters that are kept. The oldest always is, since its caps may still flow.
   static let maximumFormerCount = 8
 
-  /// Begins without any filter.
   public init() {}
 
   /// Queries are answered by `filter` from now on.

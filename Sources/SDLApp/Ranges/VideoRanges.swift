@@ -11,7 +11,6 @@ public struct VideoRanges: Equatable, Sendable {
     self.portrait = portrait
   }
 
-  /// Whether every display is accepted.
   public var isUnlimited: Bool { landscape.isUnlimited && portrait.isUnlimited }
 
   /// Whether no minimum is above its maximum.
@@ -20,7 +19,6 @@ public struct VideoRanges: Equatable, Sendable {
   /// Whether no display is accepted, because the app supports neither orientation.
   public var isDisabled: Bool { !landscape.isEnabled && !portrait.isEnabled }
 
-  /// The range for an orientation.
   public subscript(orientation: VideoOrientation) -> VideoRange {
     get {
       switch orientation {
@@ -96,12 +94,10 @@ public enum VideoOrientation: String, CaseIterable, Sendable {
 
 /// Why the range of one orientation does not accept a display.
 public struct VideoRangeRejection: Equatable, Sendable, CustomStringConvertible {
-  /// The orientation of the range.
   public var orientation: VideoOrientation
   /// The first condition that is not met.
   public var failure: VideoRangeFailure
 
-  /// Creates the rejection by the range of `orientation`.
   public init(_ orientation: VideoOrientation, _ failure: VideoRangeFailure) {
     self.orientation = orientation
     self.failure = failure
@@ -145,13 +141,11 @@ extension Double {
   }
 }
 
-/// The result of ``VideoRanges`` for a display.
 public enum VideoRangeResult: Equatable, Sendable {
   case accepted
   /// For each range that was checked, the first condition that is not met. A square is rejected by both.
   case rejected([VideoRangeRejection])
 
-  /// Whether no range rejects the display.
   public var isAccepted: Bool { self == .accepted }
 }
 

@@ -5,7 +5,6 @@ public struct VideoSizeBox: Equatable, Sendable {
   /// Pixels, from 1 on.
   public var height: ClosedRange<Int>
 
-  /// Creates the box of all combinations.
   public init(width: ClosedRange<Int>, height: ClosedRange<Int>) {
     self.width = width
     self.height = height

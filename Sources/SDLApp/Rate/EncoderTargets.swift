@@ -93,7 +93,6 @@ public struct EncoderTargets: Equatable, Sendable {
   }
 }
 
-/// The rates that the app prefers.
 public struct EncoderPreferences: Equatable, Sendable {
   /// Kilobits per second; nil or 0 leaves it to `automaticBitrate`.
   public var bitrate: Int?

@@ -186,7 +186,6 @@ private struct CapacityMeter: Equatable, Sendable {
     recent.reset()
   }
 
-  /// Forgets the measurements.
   mutating func reset() {
     self = CapacityMeter()
   }

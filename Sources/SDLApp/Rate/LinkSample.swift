@@ -53,7 +53,6 @@ extension LinkSample {
 }
 
 extension Duration {
-  /// As a floating-point number.
   var seconds: Double {
     let (seconds, attoseconds) = components
     return Double(seconds) + Double(attoseconds) * 1e-18

@@ -14,7 +14,6 @@
 /// kernel takes bytes. A peer that acknowledges late on purpose looks like a slow link until the longer delay counts as
 /// the path's own, after 5 to 10 s; pictures go on in the meantime, at least one per second.
 public struct RateController: Equatable, Sendable {
-  /// The limits of the targets.
   public struct Limits: Equatable, Sendable {
     /// Bits per second with the wanted rate of pictures, below which their rate goes down and not their quality.
     public var minimumBitrate: Int
@@ -335,7 +334,6 @@ extension RateController {
 
 /// The targets of an encoder of live pictures, so that the link does not delay them.
 public struct RateTargets: Equatable, Sendable {
-  /// The reason for the targets.
   public enum Reason: Equatable, Sendable {
     /// The link carries the encoder's maximum.
     case ceiling
@@ -360,7 +358,6 @@ public struct RateTargets: Equatable, Sendable {
   /// The most bits that a single picture should have, so that it alone takes no longer than the maximum latency; nil
   /// for no limit. The size of the encoder's VBV buffer.
   public var maximumPictureBits: Int?
-  /// Why.
   public var reason: Reason
 }
 

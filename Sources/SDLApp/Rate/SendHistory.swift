@@ -61,7 +61,6 @@ public struct LinkDelay: Equatable, Sendable {
   private var history = SendHistory()
   private var handedByteCount: UInt64 = 0
 
-  /// Before anything was sent.
   public init() {}
 
   /// The age of the oldest unacknowledged bytes, from the first sample with them on: before it, nothing may have been

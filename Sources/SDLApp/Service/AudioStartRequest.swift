@@ -30,7 +30,6 @@ public struct AudioGrant: Equatable, Sendable {
   public var version: UInt8
   /// Largest payload of one frame in bytes, valid under every reading of the head unit's `mtu`.
   public var maximumPayload: Int
-  /// The head unit's format.
   public var format: PCMFormat
   /// The head unit has announced no format, and ``format`` is the usual one.
   public var isFormatAssumed: Bool

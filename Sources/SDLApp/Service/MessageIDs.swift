@@ -27,7 +27,6 @@ public struct MessageIDs: Equatable, Sendable {
     return ids
   }
 
-  /// The id for the next message.
   public mutating func next() -> UInt32 {
     defer { following = following >= range.upperBound ? range.lowerBound : following + 1 }
     return following

@@ -57,7 +57,6 @@ struct SessionServices: Sendable {
     audio.updateWait(context, beside: video)
   }
 
-  /// Handles deadlines that have passed.
   mutating func advance(_ context: inout SessionContext) {
     video.advance(&context)
     audio.advance(&context)
@@ -112,7 +111,6 @@ struct SessionServices: Sendable {
     audio.transport.offered(acknowledgement.audioServiceTransports)
   }
 
-  /// The secondary transport has another address.
   mutating func addressChanged() {
     video.transport.addressChanged()
     audio.transport.addressChanged()

@@ -259,7 +259,6 @@ struct StreamLifecycle<Request: ServiceRequest>: Equatable, Sendable {
     ]
   }
 
-  /// Handles a deadline that has passed.
   mutating func advance(now: Duration) -> [Output] {
     switch state {
     case .starting(_, let deadline) where deadline <= now: return giveUp(now: now)
@@ -275,7 +274,6 @@ struct StreamLifecycle<Request: ServiceRequest>: Equatable, Sendable {
   }
 }
 
-/// How long answers may take.
 struct StreamTimeouts: Equatable, Sendable {
   /// For the answer to StartService.
   var start: Duration
@@ -310,7 +308,6 @@ enum StreamDemand<Request: StreamRequest>: Equatable, Sendable {
   case closed(StreamStopReason)
 }
 
-/// The state of a service.
 public enum StreamState: Sendable, CaseIterable {
   case stopped
   /// Requested, not answered yet.

@@ -78,7 +78,5 @@ extension StreamStartFailure where Request: ServiceRequest {
   }
 }
 
-/// Why a video stream could not start.
 public typealias VideoStartFailure = StreamStartFailure<VideoStartRequest>
-/// Why an audio stream could not start.
 public typealias AudioStartFailure = StreamStartFailure<AudioStartRequest>

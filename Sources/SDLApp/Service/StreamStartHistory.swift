@@ -7,11 +7,9 @@
 /// SDL Core also sets the app to HMI level NONE with each refusal. Refusals still count after a loss of the level that
 /// they have caused; after any other loss, earlier attempts do not count.
 struct StreamStartHistory<Request: ServiceRequest>: Equatable, Sendable {
-  /// The limits on attempts.
   struct Limits: Equatable, Sendable {
     /// The pause after the first failed attempt; it doubles with each further one.
     var firstPause: Duration = .seconds(2)
-    /// The longest pause between attempts.
     var longestPause: Duration = .seconds(30)
     /// After as many refusals in a row that name no parameter, the request itself counts as refused.
     var maximumRefusals = 8
@@ -28,14 +26,12 @@ struct StreamStartHistory<Request: ServiceRequest>: Equatable, Sendable {
     var stableTime: Duration = .seconds(30)
   }
 
-  /// The consequence of a refusal.
   enum Consequence: Equatable {
     case retry(after: Duration)
     /// It was final, or there were so many refusals that the request counts as refused for good.
     case refusedForGood(count: Int)
   }
 
-  /// A StartServiceNAK.
   struct Refusal: Equatable, Sendable {
     var request: Request
     var reason: String?
@@ -75,7 +71,6 @@ struct StreamStartHistory<Request: ServiceRequest>: Equatable, Sendable {
   private var refusedRequests: Set<Request> = []
   /// A refused request that the app has not changed since: it is not repeated automatically.
   private var currentRefusal: Request?
-  /// The last attempt was not answered.
   private(set) var wasUnanswered = false
 
   /// Whether a start at `now` may be refused only because an earlier refusal has cost the level.

@@ -8,7 +8,6 @@ public struct VideoStartRequest: Hashable, Sendable {
   /// stream.
   public var isBare: Bool
 
-  /// Creates a request for pictures of `size`.
   public init(size: VideoSize, transport: VideoTransport = .raw, isBare: Bool = false) {
     self.size = size
     self.transport = transport
@@ -50,7 +49,6 @@ public struct VideoSize: Hashable, Sendable, CustomStringConvertible {
   public var width: Int
   public var height: Int
 
-  /// Creates a size of `width` × `height` pixels.
   public init(_ width: Int, _ height: Int) {
     self.width = width
     self.height = height
@@ -83,11 +81,9 @@ public struct VideoGrant: Equatable, Sendable {
   public var isEncrypted = false
   /// The transport of the session that carries the service.
   public var role = TransportRole.primary
-  /// The class of that transport.
   public var transportClass = TransportClass.tcpWiFi
 }
 
-/// Why a stream ended.
 public enum StreamStopReason: String, Sendable {
   /// The HMI level or the streaming state does not allow it any more.
   case hmiStatus = "hmi-status"
@@ -105,8 +101,6 @@ public enum StreamStopReason: String, Sendable {
   case moved = "moved"
   /// The secondary transport that carried it was lost. It continues over the primary one, if the head unit allows that.
   case transportLost = "transport-lost"
-  /// The connection was lost.
   case connectionLost = "connection-lost"
-  /// The session has ended.
   case sessionEnded = "session-ended"
 }

@@ -2,7 +2,6 @@ import SDLMessages
 
 /// The head unit's video capability: requested after the registration, and changed by updates.
 struct AnnouncedVideo: Equatable, Sendable {
-  /// An action for the session.
   enum Output: Equatable {
     case none
     /// Send GetSystemCapability.
@@ -86,7 +85,6 @@ struct AnnouncedVideo: Equatable, Sendable {
 // MARK: Messages of the head unit
 
 extension AnnouncedVideo {
-  /// The app is registered.
   mutating func registered(
     _ response: RegisterAppInterfaceResponse, make: String?, rpcVersion: RPCVersion, isInNone: Bool
   ) -> Output {

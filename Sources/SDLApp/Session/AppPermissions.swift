@@ -5,7 +5,6 @@ import SDLMessages
 /// Each notification replaces the one before, as SDL Core lists all permissions in each. The streams themselves depend
 /// on OnHMIStatus, not on a policy.
 public struct AppPermissions: Equatable, Sendable {
-  /// The functions that matter.
   private static let functions: [FunctionID] = [
     .onTouchEvent, .sendHapticData, .subscribeButton, .unsubscribeButton, .onButtonEvent, .onButtonPress,
     .getSystemCapability, .changeRegistration, .putFile, .setAppIcon, .closeApplication,

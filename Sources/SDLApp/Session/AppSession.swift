@@ -84,7 +84,6 @@ public struct AppSession: Sendable, ~Copyable {
 
 /// What happens to the session, from either side, and with time.
 extension AppSession {
-  /// The transport is up.
   public mutating func transportConnected(now: Duration) -> [Action] {
     perform(at: now) { $0.context.startSession() }
   }
@@ -128,12 +127,10 @@ extension AppSession {
     }
   }
 
-  /// Time has passed.
   public mutating func advance(to now: Duration) -> [Action] {
     perform(at: now) { session throws(AppSessionFailure) in try session.handleDeadlines() }
   }
 
-  /// The transport is gone.
   public mutating func transportLost(now: Duration) -> [Action] {
     perform(at: now) { session throws(AppSessionFailure) in
       // Head units close the connection after their EndService.

@@ -52,9 +52,7 @@ extension AppSession {
     public var usesSecondaryTransport = true
     /// Whether a secondary transport may be on this machine, because the head unit is.
     public var acceptsLoopback = true
-    /// Highest protocol version to ask for.
     public var maximumProtocolVersion = ProtocolVersion(5, 4, 1)
-    /// Highest RPC version to ask for.
     public var maximumRPCVersion = RPCVersion(8, 0, 0)
 
     /// Creates a configuration with the usual times and versions.

@@ -18,7 +18,6 @@ extension AppSession {
     case close
   }
 
-  /// A report to the app.
   public enum Event: Equatable, Sendable {
     /// The session has begun; the app is not registered yet.
     case sessionStarted(ProtocolVersion)
@@ -45,7 +44,6 @@ extension AppSession {
     case keys([KeyAction])
     /// The answer to an RPC request of the application, or a notification that it wants.
     case applicationRPC(RPCMessage)
-    /// The state of the secondary transport has changed.
     case secondaryTransportChanged(SecondaryTransportStatus)
     /// Something about the transports that the user should know; a text that can follow a colon.
     case transportProblem(String)

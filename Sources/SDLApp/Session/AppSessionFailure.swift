@@ -8,7 +8,6 @@ public enum AppSessionFailure: Error, Equatable, Sendable {
   case unsupportedProtocol(version: String)
   /// A request was not answered in time.
   case unanswered(request: String)
-  /// RegisterAppInterface was not successful.
   case registrationRefused(resultCode: String, info: String?)
   /// The head unit says that it shows no video of apps.
   case videoNotSupported
@@ -18,7 +17,6 @@ public enum AppSessionFailure: Error, Equatable, Sendable {
   case endedByHeadUnit
   /// A heartbeat stayed unanswered.
   case heartbeatLost
-  /// The transport closed.
   case connectionLost
   /// The head unit answers the request for encrypted video, or sound, in clear; the text gives the cause, if known.
   case notEncrypted(ServiceType, reason: String)

@@ -33,18 +33,15 @@ extension AppSession {
     /// From the last answered heartbeat to its answer.
     public internal(set) var roundTrip: Duration?
 
-    /// The status without a session.
     public init() {}
   }
 
-  /// How a service has ended.
   public struct ServiceEnd: Equatable, Sendable {
     /// The epoch of its grant.
     public var epoch: UInt32
     public var reason: StreamStopReason
   }
 
-  /// The head unit's video capability.
   public struct VideoCapability: Equatable, Sendable {
     /// Nil for a head unit that announces none.
     public var capability: VideoStreamingCapability?
@@ -52,7 +49,6 @@ extension AppSession {
     /// the pictures.
     public var fallbackSize: VideoSize?
 
-    /// Creates a capability.
     public init(capability: VideoStreamingCapability?, fallbackSize: VideoSize?) {
       self.capability = capability
       self.fallbackSize = fallbackSize

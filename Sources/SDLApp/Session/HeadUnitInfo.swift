@@ -1,7 +1,6 @@
 import SDLMessages
 import SDLWire
 
-/// The head unit's description of itself.
 public struct HeadUnitInfo: Equatable, Sendable {
   public var make: String?
   public var model: String?
@@ -9,16 +8,13 @@ public struct HeadUnitInfo: Equatable, Sendable {
   public var trim: String?
   public var softwareVersion: String?
   public var hardwareVersion: String?
-  /// Negotiated protocol version.
   public var protocolVersion: ProtocolVersion
-  /// Negotiated RPC version.
   public var rpcVersion: RPCVersion?
   /// The audio format that the head unit has announced; nil if it announces none.
   public var announcedPCMFormat: PCMFormat?
   /// Nil until it is known, and for head units without such a capability.
   public var videoCapability: VideoStreamingCapability?
 
-  /// Reads the answer that starts a session.
   init(_ acknowledgement: RPCServiceAcknowledgement, protocolVersion: ProtocolVersion) {
     make = acknowledgement.make
     model = acknowledgement.model

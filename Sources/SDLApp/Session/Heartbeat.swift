@@ -35,7 +35,6 @@ struct Heartbeat: Equatable, Sendable {
     nextDeadline = interval.map { now + $0 }
   }
 
-  /// The answer has come.
   mutating func answered(now: Duration) {
     guard let sent = sentAt.take() else { return }
     roundTrip = now - sent

@@ -3,7 +3,6 @@
 public struct LockScreen: Equatable, Sendable {
   /// The values of the former RPC OnLockScreenStatus.
   public enum Status: String, Sendable {
-    /// No lock screen.
     case off
     /// The app may show one.
     case optional
@@ -41,7 +40,6 @@ public struct LockScreen: Equatable, Sendable {
     }
   }
 
-  /// Takes a change of driver distraction.
   public mutating func receive(_ distraction: OnDriverDistraction) {
     isDistractionLimited = distraction.isDistractionLimited
     text = distraction.lockScreenDismissalWarning

@@ -16,7 +16,6 @@ public enum EncryptionPolicy: Sendable, CaseIterable {
   case prefer
 }
 
-/// Why there is no TLS handshake.
 struct HandshakeFailure: Equatable, Sendable {
   /// In a form that can follow a colon.
   var text: String

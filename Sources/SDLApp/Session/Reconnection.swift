@@ -1,7 +1,6 @@
 /// The pauses before connecting again after a connection has broken. They double, and have a random part so that many
 /// apps do not all come back in the same moment.
 public struct Reconnection: Equatable, Sendable {
-  /// The limits of the pauses.
   public struct Timing: Equatable, Sendable {
     /// Before the first attempt.
     public var first: Duration = .milliseconds(500)
@@ -10,14 +9,12 @@ public struct Reconnection: Equatable, Sendable {
     /// An app that was registered for this long begins with the shortest pause again.
     public var steady: Duration = .seconds(10)
 
-    /// Creates the usual limits.
     public init() {}
   }
 
   private let timing: Timing
   private var attempts = 0
 
-  /// Creates the state before the first attempt.
   public init(timing: Timing = Timing()) {
     self.timing = timing
   }

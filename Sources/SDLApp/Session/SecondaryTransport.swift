@@ -58,10 +58,8 @@ struct SecondaryTransport: Equatable, Sendable {
   private(set) var announced: TransportAddress?
   private var retryAt: Duration = .zero
   private var reconnection: Reconnection
-  /// When the last attempts began.
   private var attemptTimes: [Duration] = []
   private var hasWarned = false
-  /// When the first attempt began.
   private var firstAttempt: Duration?
   private var hasEnded = false
   /// See ``settlingTime``.
@@ -245,7 +243,6 @@ extension SecondaryTransport {
     return outputs
   }
 }
-/// The state of the secondary transport of a session.
 public enum SecondaryTransportState: String, Hashable, Sendable, CaseIterable {
   /// The head unit offers none that the app can use, or the app wants none.
   case none
@@ -258,7 +255,6 @@ public enum SecondaryTransportState: String, Hashable, Sendable, CaseIterable {
   case registered
 }
 
-/// The secondary transport's status for the app.
 public struct SecondaryTransportStatus: Equatable, Sendable {
   public var state = SecondaryTransportState.none
   /// The address of the present connection or attempt, or of the last one.
@@ -268,7 +264,6 @@ public struct SecondaryTransportStatus: Equatable, Sendable {
   public var reason: String?
   public var counters = SecondaryTransportCounters()
 
-  /// None.
   public init() {}
 }
 
@@ -306,7 +301,6 @@ public struct SecondaryTransportCounters: Equatable, Sendable {
   /// Connections that were registered.
   public internal(set) var registrations: UInt32 = 0
 
-  /// Nothing has happened yet.
   public init() {}
 }
 

@@ -1,7 +1,6 @@
 import SDLMessages
 import SDLWire
 
-/// How far an ``AppSession`` has come.
 enum SessionPhase: Equatable {
   case idle
   case startingSession(deadline: Duration)

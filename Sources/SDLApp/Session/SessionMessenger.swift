@@ -74,7 +74,6 @@ struct SessionMessenger: Sendable {
     }
   }
 
-  /// Sends a heartbeat of the app.
   mutating func sendHeartbeat() {
     send(.heartbeat, .control, messageID: messageIDs.next())
   }

@@ -24,13 +24,11 @@ struct SessionSecurity: Sendable {
     }
   }
 
-  /// An action for the session.
   enum Output {
     /// A frame that had to wait for the end of the handshake.
     case receive(Frame, on: TransportRole)
     /// The start of this service has failed, because the handshake has.
     case giveUp(ServiceType)
-    /// RPCs are encrypted from now on.
     case rpcProtected
     /// RPCs are not encrypted in this session, although the head unit requires it.
     case rpcInClear
@@ -119,7 +117,6 @@ struct SessionSecurity: Sendable {
     handshakeBegin.earlier(handshakeDeadline(situation)).earlier(rpc.deadline)
   }
 
-  /// Time has passed.
   mutating func advance(
     _ situation: Situation, _ messenger: inout SessionMessenger
   ) throws(AppSessionFailure) -> [Output] {

@@ -4,7 +4,6 @@ public protocol StreamNegotiation: Sendable {
   associatedtype Output: Equatable, Sendable
 
   var pipeline: PipelineState { get set }
-  /// The session's last status.
   var session: AppSession.Status { get }
   /// The property `stream-state`.
   var streamState: StreamState { get }
@@ -14,7 +13,6 @@ public protocol StreamNegotiation: Sendable {
   var hasRequestedPause: Bool { get }
   /// The driver does not let the app be seen, or heard.
   var isSuspendedByDriver: Bool { get }
-  /// The state of the service in the session.
   var serviceState: StreamState { get }
 
   /// What to do now, after any number of inputs.

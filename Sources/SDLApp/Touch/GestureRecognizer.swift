@@ -42,7 +42,6 @@ public struct GestureRecognizer: Equatable, Sendable {
   /// A tap that a second one may follow.
   private var firstTap: Tap?
 
-  /// Creates a recognizer without any finger down.
   public init() {}
 
   /// When ``advance(to:)`` has a tap to report.

@@ -9,10 +9,8 @@ public struct MouseEmulation: Equatable, Sendable {
 
   private var finger: (id: Int, position: TouchPosition)?
 
-  /// Creates a mouse whose button is up.
   public init() {}
 
-  /// Whether the button is down.
   public var isPressed: Bool { finger != nil }
 
   /// The mouse event for a finger's action; nil for none. A cancel becomes a release, because a mouse has none.

@@ -10,7 +10,6 @@ public struct TouchPosition: Hashable, Sendable {
   }
 }
 
-/// A finger at a position.
 public struct Touch: Equatable, Sendable {
   /// 0…9; different for each finger that is down.
   public var id: Int
@@ -18,7 +17,6 @@ public struct Touch: Equatable, Sendable {
   /// When it was there, by the head unit's clock; nil when the head unit sends no time.
   public var time: Duration?
 
-  /// Creates a touch by the finger `id`.
   public init(id: Int, position: TouchPosition, time: Duration? = nil) {
     self.id = id
     self.position = position

@@ -18,10 +18,8 @@ public struct TouchInput: Equatable, Sendable {
   /// When the first of ``motions`` was received.
   private var waitsSince: Duration = .zero
 
-  /// Creates the state before the first touch.
   public init() {}
 
-  /// Whether ``frameShown()`` has anything to do.
   public var isWaiting: Bool { !motions.isEmpty }
 
   /// When ``advance(to:)`` has something to do.
@@ -67,7 +65,6 @@ public struct TouchInput: Equatable, Sendable {
       + (recognizer?.progress() ?? []).map(Output.gesture)
   }
 
-  /// Time has passed.
   public mutating func advance(to now: Duration) -> [Output] {
     let overdue = isWaiting && waitsSince + Self.longestWait <= now ? frameShown() : []
     return overdue + (recognizer?.advance(to: now) ?? []).map(Output.gesture)
@@ -97,7 +94,6 @@ public struct TouchClock: Equatable, Sendable {
 
   private var offset: Duration?
 
-  /// Creates a clock before the first time stamp.
   public init() {}
 
   /// The time of an event by the app's clock.

@@ -23,7 +23,6 @@ extension VideoNegotiation {
   }
 }
 
-/// Why a frame was not sent.
 public enum FrameDropReason: Int, CaseIterable, Sendable {
   /// There is no connection, or no stream yet.
   case notStreaming

@@ -7,7 +7,6 @@ struct VideoGeometry: Equatable, Sendable {
   /// The head unit wants touchable rectangles (`hapticSpatialDataSupported`).
   var takesHapticRectangles = false
 
-  /// Creates a geometry without scaling.
   init(stream: VideoSize) {
     self.stream = stream
     display = stream

@@ -41,7 +41,6 @@ public struct VideoNegotiation: StreamNegotiation {
   /// The permission for the next frame; computed with each input, so that a frame costs nothing.
   public private(set) var permission: Permission?
 
-  /// A stream that has not begun.
   public init(settings: Settings, appState: AppState = .foreground) {
     self.settings = settings
     app = AppPresence(appState)
@@ -77,7 +76,6 @@ extension VideoNegotiation {
   /// The displays that may be streamed to, the first choice first; nil while the head unit has not announced any, empty
   /// when it takes any size.
   public var acceptedDisplays: [VideoDisplay]? { selection.acceptedDisplays }
-  /// The displays that ranges reject.
   public var rejectedDisplays: [VideoDisplay] { selection.rejectedDisplays }
   /// The head unit has displays, and the app supports none of them.
   public var supportsNone: Bool { selection.supportsNone }
@@ -124,7 +122,6 @@ extension VideoNegotiation {
   /// The encoder's targets for pictures of the input's size.
   public var encoderTargets: EncoderTargets { encoderTargets(for: upstream.size ?? VideoSize(0, 0)) }
 
-  /// The encoder's targets for pictures of `size`.
   public func encoderTargets(for size: VideoSize) -> EncoderTargets {
     let limits = selection.encoderLimits(for: upstream.size, service?.grant.transportClass)
     return EncoderTargets(preferences: settings.encoder, limits: limits, size: size)
@@ -239,7 +236,6 @@ extension VideoNegotiation {
     announceStart()
   }
 
-  /// The question for upstream now.
   public var upstreamQuestion: UpstreamQuestion { selection.upstreamQuestion }
 
   /// - Parameter sizes: the accepted sizes that upstream can send, in its order of preference.

@@ -7,14 +7,12 @@ extension VideoNegotiation {
     case appState(AppState)
     /// Tell the head unit which of its displays the app can stream to.
     case supportedDisplays([VideoDisplay])
-    /// Notify the application.
     case notify(VideoNotification)
     /// Call ``takeOutputs(at:)`` at this time; an earlier call asks for it again.
     case setTimer(at: Duration)
   }
 }
 
-/// A notification for the application.
 public enum VideoNotification: Equatable, Sendable {
   case started(VideoGrant, reason: String)
   /// A notification that video and sound share.
@@ -23,7 +21,6 @@ public enum VideoNotification: Equatable, Sendable {
   case resized(VideoResize.Completed)
   /// The head unit would like another size than the stream keeps.
   case resizeIgnored(kept: VideoSize, offered: VideoSize, ResizeIgnoredReason)
-  /// A warning.
   case problem(VideoProblem)
 }
 

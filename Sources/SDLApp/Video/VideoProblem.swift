@@ -103,7 +103,6 @@ extension VideoStartLadder {
 }
 
 extension VideoStartFailure {
-  /// As a sentence.
   fileprivate var sentence: String {
     let text = description
     return text.prefix(1).uppercased() + text.dropFirst() + "."

@@ -4,7 +4,6 @@ public enum ResizePolicy: Int32, CaseIterable, Sendable {
   case renegotiate
   /// The service keeps its size until it ends; the next one has the new size.
   case keep
-  /// It is an error.
   case error
 }
 
@@ -13,7 +12,6 @@ public enum ResizePolicy: Int32, CaseIterable, Sendable {
 /// A resize begins with the first update that makes the present size unwanted. Further sizes belong to the same resize,
 /// until a frame of one of them completes it, or the old size is wanted again.
 public struct VideoResize: Equatable, Sendable {
-  /// A completed resize.
   public struct Completed: Equatable, Sendable {
     public var former: VideoSize
     public var present: VideoSize
@@ -32,7 +30,6 @@ public struct VideoResize: Equatable, Sendable {
   public private(set) var size: VideoSize?
   private var beginning: Beginning?
 
-  /// Nothing has been sent.
   public init() {}
 
   /// The present size is not wanted any more.

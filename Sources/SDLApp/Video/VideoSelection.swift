@@ -251,7 +251,6 @@ extension VideoSelection {
   /// The last choice, even if it takes effect later.
   var newestChoice: VideoChoice? { laterChoice ?? choice }
 
-  /// The effect of a new choice.
   enum Outcome: Equatable {
     case unchanged
     /// The sizes are the same.

@@ -1,5 +1,4 @@
 extension VideoNegotiation {
-  /// The user's settings.
   public struct Settings: Equatable, Sendable {
     public var suspendPolicy = SuspendPolicy.auto
     public var resizePolicy = ResizePolicy.renegotiate
@@ -10,7 +9,6 @@ extension VideoNegotiation {
     /// for them.
     public var largestPicture = VideoSize(4096, 2304)
 
-    /// The defaults of the element.
     public init() {}
   }
 }

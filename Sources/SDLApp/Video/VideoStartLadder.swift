@@ -60,10 +60,8 @@ public struct VideoStartLadder: Equatable, Sendable {
   /// Whether requests name size and format, as opposed to the last one, which names nothing.
   var asksWithParameters: Bool { step == .parameters }
 
-  /// Whether a request was refused.
   var hasRefusals: Bool { !attempts.isEmpty || isInputFixed }
 
-  /// No request is left.
   public var isExhausted: Bool { step == .exhausted }
 
   /// Whether pictures of `size` may still be requested.

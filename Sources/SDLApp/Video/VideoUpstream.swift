@@ -1,6 +1,5 @@
 /// The size that upstream sends, and the questions and answers about other sizes.
 struct VideoUpstream: Sendable {
-  /// Whether upstream has to change.
   private enum Change {
     case settled
     /// The choice has changed, and upstream has not been asked yet.
@@ -57,7 +56,6 @@ struct VideoUpstream: Sendable {
 
   var isToBeAsked: Bool { if case .toBeAsked = change { true } else { false } }
 
-  /// The size that upstream has promised.
   var expectedSize: VideoSize? { if case .asked(_, let size, _) = change { size } else { nil } }
 
   /// Frames of the old size may still come.
