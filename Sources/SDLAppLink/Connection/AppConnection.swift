@@ -148,7 +148,6 @@ public final class AppConnection: Sendable {
   /// do.
   public var isOnObserverThread: Bool { thread.isCurrent }
 
-  /// A snapshot.
   public var statistics: LinkStatistics {
     LinkStatistics(
       sentByteCount: writer.sentByteCount, receivedByteCount: receivedByteCount.load(ordering: .relaxed),
@@ -315,7 +314,6 @@ extension AppConnection {
   /// Between two attempts to reach a head unit that refuses connections because it is just starting.
   static let refusalPause = Duration.milliseconds(250)
 
-  /// How an attempt ended.
   struct Ending {
     /// Nil after ``stop(grace:)``.
     var failure: ConnectionFailure?

@@ -10,7 +10,6 @@ struct ConnectionAttempts {
   /// The epoch of the last grant, from which the next session continues.
   private(set) var lastEpoch: UInt32 = 0
 
-  /// Before the first attempt.
   init(_ configuration: AppConnection.Configuration, now: Duration) {
     reconnection = configuration.reconnection.map(Reconnection.init(timing:))
     var waitsForPeers = false

@@ -56,7 +56,6 @@ extension AppConnection {
     var wantsButtons = false
   }
 
-  /// The requested end.
   struct Stop: Sendable {
     var deadline: Duration
     /// How much of the time may be spent on video that is still queued.

@@ -4,9 +4,7 @@ import SDLLink
 /// What an ``AppConnection`` reports: in this order for each attempt to connect, `lost` between two of them, and
 /// `ended` as the very last.
 public enum ConnectionEvent: Sendable {
-  /// An attempt to connect begins.
   case attempting
-  /// The name service is asked.
   case resolving(host: String)
   /// May come several times, for the addresses of a host.
   case connecting(address: String)
@@ -29,7 +27,6 @@ public enum ConnectionEvent: Sendable {
   case ended(ConnectionFailure?)
 }
 
-/// Gets the events of an ``AppConnection``.
 public protocol AppConnectionObserver: AnyObject, Sendable {
   /// Called on the connection thread with no lock held; any method of the connection may be called back, but one that
   /// waits does not wait there.

@@ -4,7 +4,6 @@ import SDLLink
 
 /// Why a connection has broken, or could not be made.
 public enum ConnectionFailure: Error, Equatable, Sendable, CustomStringConvertible {
-  /// The transport failed.
   case link(LinkError)
   /// The session failed, on an established transport.
   case session(AppSessionFailure)

@@ -15,13 +15,11 @@ final class TransportInbox: Sendable {
     var isOver = false
   }
 
-  /// The next step.
   enum Item: Sendable {
     case connection(PeerConnection)
     case failure(TransportFailure)
     /// Once for each change.
     case status(TransportStatus)
-    /// There is nothing new.
     case nothing
   }
 

@@ -19,7 +19,6 @@ import SDLLink
 final class ConnectionWriter: Sendable {
   /// Why a thread has stopped writing.
   enum Status: Equatable {
-    /// There is nothing left.
     case idle
     /// The kernel takes no more; the connection thread has to poll.
     case blocked
@@ -39,13 +38,11 @@ final class ConnectionWriter: Sendable {
     var finished: MediaSendState.Finished?
   }
 
-  /// A service that carries media.
   enum Medium: Sendable, CaseIterable {
     case audio
     case video
   }
 
-  /// A new grant of one service.
   struct GrantChange {
     var medium: Medium
     /// Nil when it ends.
@@ -141,7 +138,6 @@ final class ConnectionWriter: Sendable {
 // MARK: Video and audio, on any thread
 
 extension ConnectionWriter {
-  /// A view of a service's state.
   func read<Result>(_ medium: Medium, _ body: (MediaSendState) -> Result) -> Result {
     state.withLock { body($0[medium]) }
   }

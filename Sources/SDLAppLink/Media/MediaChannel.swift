@@ -15,7 +15,6 @@ public struct MediaChannelStatistics: Equatable, Sendable {
   public var queuedFrames = 0
   public var queuedByteCount = 0
 
-  /// Nothing has happened yet.
   public init() {}
 }
 
@@ -107,7 +106,6 @@ public final class MediaChannel: Sendable {
     writer.readWithLink(medium) { ($1, $0.statistics.queuedByteCount) }
   }
 
-  /// A snapshot.
   public var statistics: MediaChannelStatistics { writer.read(medium) { $0.statistics } }
 }
 
@@ -118,18 +116,15 @@ public final class MediaChannel: Sendable {
 /// thread has submitted. Blocks and sizes must not change until ``release(wasSent:)``. Their getters are called with
 /// the connection's lock held, so they must neither block nor call the connection.
 public protocol MediaPayload: AnyObject, Sendable {
-  /// Number of memory blocks.
   var segmentCount: Int { get }
   /// One memory block, valid until ``release(wasSent:)``.
   func segment(at index: Int) -> UnsafeRawBufferPointer
-  /// Bytes of all blocks together.
   var byteCount: Int { get }
   /// Called exactly once for each payload that was queued, on any thread and with no lock held: `wasSent` when the
   /// last byte is with the kernel, otherwise when the payload was discarded.
   func release(wasSent: Bool)
 }
 
-/// The result of ``MediaChannel/submit(_:grantEpoch:blocking:samplesLink:)``.
 public struct Submission: Sendable {
   public var result: SubmitResult
   /// When it was queued, before any of it was written; the present time if it was not.

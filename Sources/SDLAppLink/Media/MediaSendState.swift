@@ -147,7 +147,6 @@ struct MediaGrant: Equatable, Sendable {
   let version: UInt8
   /// Largest payload of one frame, in bytes.
   let maximumPayload: Int
-  /// Each frame has to be encrypted.
   let isEncrypted: Bool
   /// The transport that carries the service.
   let role: TransportRole

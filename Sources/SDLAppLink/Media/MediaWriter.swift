@@ -232,7 +232,6 @@ struct SegmentCursor {
 }
 
 extension Fragmentation.Fragment {
-  /// Bytes in front of the payload.
   fileprivate var prefixByteCount: Int {
     if case .announcement = content { header.byteCount + 8 } else { header.byteCount }
   }
@@ -281,7 +280,6 @@ final class EncryptedFrames {
     if isEmpty { discard() }
   }
 
-  /// Whether another frame fits.
   var hasRoom: Bool { memory.count - end >= Self.frameSize }
 
   /// Adds a first frame, which is always in clear.

@@ -19,7 +19,6 @@ struct OutgoingLink {
   /// Bytes of sound, with their headers, among them.
   private(set) var soundByteCount: UInt64 = 0
 
-  /// No transport.
   init() {}
 
   /// One on which nothing has been written.
