@@ -1,6 +1,5 @@
 import SDLMessages
 
-/// A fault of an OnAppCapabilityUpdated.
 public enum AppCapabilityFault: Equatable, Sendable, CustomStringConvertible {
   /// The registration agreed on a version that has no such notification.
   case version(RPCVersion)

@@ -19,7 +19,6 @@ indirect enum RPCSchema: Sendable {
   static let anyInteger = RPCSchema.integer(Int(Int32.min)...Int(Int32.max))
   static let anyNumber = RPCSchema.number(-Double.greatestFiniteMagnitude...Double.greatestFiniteMagnitude)
 
-  /// A member of an object.
   struct Member: Sendable {
     let name: String
     let schema: RPCSchema

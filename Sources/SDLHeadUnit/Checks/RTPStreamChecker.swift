@@ -13,7 +13,6 @@ struct RTPStreamChecker: Sendable {
   /// tiny ones.
   static let maximumAccessUnitsPerMessage = 300
 
-  /// The next message begins.
   mutating func beginMessage() {
     timestamps.removeAll(keepingCapacity: true)
   }
@@ -50,7 +49,6 @@ struct RTPStreamChecker: Sendable {
 }
 
 extension RTPFault {
-  /// The kind of a fault.
   fileprivate enum Rule: Hashable {
     case framing, packetStructure, lostPackets, payloadType, payloadStructure, strayFragment, unfinishedNALUnit
     case earlyMarker, missingMarker, timestampNotGrowing, oversizedAccessUnit

@@ -7,7 +7,6 @@ public struct RateLimit: Sendable {
   private var times: [Duration] = []
   private var oldest = 0
 
-  /// No event has happened yet.
   public init(limit: Int, window: Duration) {
     self.limit = limit
     self.window = window

@@ -2,7 +2,6 @@ import H264
 import SDLMessages
 import SDLWire
 
-/// Totals of the video service.
 public struct VideoStreamStatistics: Equatable, Sendable {
   /// SDL messages, including those that came while the HMI status forbade video.
   public var messages: UInt64 = 0
@@ -13,10 +12,8 @@ public struct VideoStreamStatistics: Equatable, Sendable {
   /// Pictures that decoding can start with: IDR pictures, those with a recovery point, and I pictures behind parameter
   /// sets.
   public var keyFrames: UInt64 = 0
-  /// Violations of rules for the stream.
   public var violations: UInt64 = 0
 
-  /// Creates totals of 0.
   public init() {}
 }
 

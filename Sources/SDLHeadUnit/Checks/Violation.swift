@@ -76,7 +76,6 @@ public enum HapticFault: Equatable, Sendable {
   case notSupported
   /// Two rectangles of a list have this id.
   case repeatedID(Int)
-  /// It is not within the display.
   case outsideDisplay(HapticRectangle, display: ImageResolution)
 }
 
@@ -89,7 +88,6 @@ public enum VideoStreamViolation: Equatable, Sendable {
   case firstNALUnit(type: UInt8)
   /// A key frame without a PPS since the last start.
   case missingPictureParameterSet
-  /// A picture before the first key frame.
   case pictureBeforeKeyFrame
   case unreadableSequenceParameterSet
   case pictureSize(expected: ImageResolution, got: ImageResolution)

@@ -20,7 +20,6 @@ public struct AppPolicy: Equatable, Sendable {
     self.mayKeepScreen = mayKeepScreen
   }
 
-  /// Whether an RPC is allowed at a level.
   func allows(_ function: FunctionID, at level: HMILevel?) -> Bool {
     guard let level else { return false }
     return groups.contains { $0.permissions[function.description]?.levels.contains(level) == true }
@@ -48,7 +47,6 @@ public struct AppPolicy: Equatable, Sendable {
     !Encryption.mayBeClear(function) && groups.contains { $0.permissions[function.description] != nil }
   }
 
-  /// Whether a soft button may have this action.
   func allows(_ action: SoftButton.Action) -> Bool { action == .close || mayKeepScreen }
 
   /// By the name of the RPC; one that is missing is allowed at no level.

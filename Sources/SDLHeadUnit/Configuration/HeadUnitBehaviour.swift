@@ -10,7 +10,6 @@ public struct HeadUnitBehaviour: Equatable, Sendable {
     case silence
   }
 
-  /// Answer to an RPC.
   public enum RPCAnswer: Equatable, Sendable {
     /// By the rules of SDL Core.
     case regular
@@ -160,7 +159,6 @@ public struct HeadUnitBehaviour: Equatable, Sendable {
 }
 
 extension HeadUnitBehaviour {
-  /// A change of one member.
   public enum Change: Equatable, Sendable {
     case rpcStart(ControlAnswer)
     case handshake(Handshake)
@@ -183,7 +181,6 @@ extension HeadUnitBehaviour {
     case videoTransports([TransportRole]?)
   }
 
-  /// Applies a change.
   public mutating func apply(_ change: Change) {
     switch change {
     case .rpcStart(let answer): rpcStart = answer
@@ -209,14 +206,12 @@ extension HeadUnitBehaviour {
 
 /// The state of a head unit that affects all apps, also those that connect later.
 public struct HeadUnitConditions: Sendable {
-  /// A change of one condition.
   public enum Change: Equatable, Sendable {
     case event(HMIEvent, isActive: Bool)
     /// Whether StartService and EndService of video get no answer. A start is ignored, an end is carried out.
     case videoSilence(Bool)
     /// The status of an app that the driver opens, or that is opened automatically after its registration.
     case activationStatus(HMIStatus)
-    /// The car's readings.
     case vehicle(VehicleReading)
     /// A language tag, instead of ``HeadUnitConfiguration/language``.
     case language(String)

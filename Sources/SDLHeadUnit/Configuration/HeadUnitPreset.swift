@@ -1,7 +1,6 @@
 import SDLMessages
 import SDLWire
 
-/// Well-known head units.
 public enum HeadUnitPreset: String, CaseIterable, Sendable {
   /// An 800×480 screen that takes H.264 as a byte stream alone.
   case standard = "default"

@@ -16,7 +16,6 @@ public struct HeadUnitScreen: Sendable {
   public private(set) var appOnScreen: UInt8?
   private var streamingApp: UInt8?
 
-  /// Creates a screen without an app.
   public init() {}
 
   /// Compares the states of all registered apps.
@@ -111,7 +110,6 @@ public struct AppSummary: Equatable, Sendable {
   /// When its overlays in front of the screen end.
   var shownUntil: [AppInteraction.Layer: Duration]
 
-  /// Creates a summary.
   public init(id: UInt8, role: Role, level: HMILevel?, isStreaming: Bool) {
     self.init(id: id, role: role, level: level, isStreaming: isStreaming, shownUntil: [:])
   }

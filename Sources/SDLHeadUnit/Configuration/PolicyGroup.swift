@@ -35,7 +35,6 @@ public enum PolicyGroup: String, CaseIterable, Sendable {
     /// The parameters that are allowed; nil allows all.
     var parameters: Set<String>?
 
-    /// The union of both.
     func union(_ other: Permission) -> Permission {
       let all = levels + other.levels
       return Permission(

@@ -149,7 +149,6 @@ struct AppInteraction: Sendable {
   let sliderPosition: Int?
   /// Where the driver can move a slider; nil for other overlays.
   let sliderPositions: ClosedRange<Int>?
-  /// Whether the driver can type.
   let hasKeyboard: Bool
   /// The warning in the response.
   var warning: String?

@@ -32,7 +32,6 @@ struct AppMenu: Sendable {
   /// A submenu, of which only the id is known.
   struct SubMenu: Sendable {}
 
-  /// Commands by their ids.
   var commands: [Int: Command] = [:]
   /// The voice texts of all commands, in lower case. Each belongs to one command.
   private var spoken: Set<String> = []

@@ -5,7 +5,6 @@ import SDLMessages
 struct AppSpeech: Sendable {
   /// The most that wait; more are refused.
   private static let mostWaiting = 50
-  /// The pace of a voice.
   private static let timePerLetter = Duration.milliseconds(60)
   private static let shortest = Duration.milliseconds(500)
 
@@ -162,6 +161,5 @@ struct MicrophoneRecording: Sendable {
     return [UInt8](repeating: format.sampleSize == .bits8 ? 0x80 : 0, count: count * format.sampleSize.byteCount)
   }
 
-  /// Whether all of it was sent.
   var isOver: Bool { position >= end }
 }

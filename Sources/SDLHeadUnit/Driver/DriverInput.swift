@@ -54,7 +54,6 @@ public enum DriverInputFault: Error, Equatable, CustomStringConvertible {
   /// The app's policies lack this group.
   case notGranted(PolicyGroup)
 
-  /// The most that are listed.
   private static let mostListed = 12
 
   /// One sentence for users.

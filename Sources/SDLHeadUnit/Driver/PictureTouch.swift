@@ -11,7 +11,6 @@ public struct PictureTouch: Equatable, Sendable {
     /// By the clock of the session.
     public var time: Duration
 
-    /// Creates a sample.
     public init(x: Double, y: Double, time: Duration) {
       self.x = x
       self.y = y
@@ -26,7 +25,6 @@ public struct PictureTouch: Equatable, Sendable {
     /// Oldest first.
     public var samples: [Sample]
 
-    /// Creates a finger.
     public init(id: Int, samples: [Sample]) {
       self.id = id
       self.samples = samples
@@ -37,7 +35,6 @@ public struct PictureTouch: Equatable, Sendable {
   public var kind: OnTouchEvent.Kind
   public var fingers: [Finger]
 
-  /// Creates a touch.
   public init(kind: OnTouchEvent.Kind, fingers: [Finger]) {
     self.kind = kind
     self.fingers = fingers

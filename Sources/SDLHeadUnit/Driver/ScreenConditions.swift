@@ -69,6 +69,5 @@ public enum HMIEvent: String, CaseIterable, Sendable {
 }
 
 extension HMIStatus {
-  /// FULL or LIMITED.
   var allowsScreen: Bool { level == .full || level == .limited }
 }

@@ -132,7 +132,6 @@ struct VehicleData: Sendable {
     context.respond(to: request, result.json.merging(members) { $1 })
   }
 
-  /// The car has new readings.
   func tell(_ reading: VehicleReading, _ context: inout SessionContext) {
     // The policies that grant OnVehicleData are those of the subscription.
     if subscribed.contains(reading.name) { context.notify(.onVehicleData, [reading.name: reading.value]) }
@@ -146,7 +145,6 @@ struct VehicleData: Sendable {
 
 /// Texts of an app for the driver to read or hear.
 enum ShownTexts {
-  /// The most that are reported.
   private static let mostTexts = 10
 
   /// The texts of a request, in the order in which they are shown.

@@ -38,7 +38,6 @@ public struct WindowTouchTracker: Equatable, Sendable {
   private var mouseFilter = EmulatedMouseFilter()
   private var takeover: Takeover?
 
-  /// Creates a tracker without touches.
   public init() {}
 
   /// Handles an event of the window.
@@ -243,7 +242,6 @@ public enum WindowInput: Equatable, Sendable {
   /// The touches of all fingers are cancelled.
   case cancel
 
-  /// Whether the coordinates are finite numbers.
   var isFinite: Bool {
     switch self {
     case .press(let x, let y), .move(let x, let y), .release(let x, let y), .down(_, let x, let y),

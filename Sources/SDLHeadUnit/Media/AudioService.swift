@@ -114,7 +114,6 @@ struct AudioService: Sendable {
     service.close(reason, &context)
   }
 
-  /// The secondary transport is gone.
   mutating func secondaryLost(_ context: inout SessionContext) {
     if service.transport == .secondary { waitsForHandshake = false }
     service.secondaryLost(&context)
@@ -130,7 +129,6 @@ public struct AudioStreamStatistics: Equatable, Sendable {
   /// The most received sound that can't have been played yet.
   public var longestLead: Duration = .zero
 
-  /// Before any sound.
   public init() {}
 }
 
@@ -155,7 +153,6 @@ struct AudioStreamChecker: MediaChecker {
     var end: Duration
   }
 
-  /// A service begins.
   mutating func begin(_ format: PCMFormat) {
     self.format = format
     playedAt = nil

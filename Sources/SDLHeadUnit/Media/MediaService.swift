@@ -350,7 +350,6 @@ struct MediaService<Checker: MediaChecker>: Sendable {
     }
   }
 
-  /// The secondary transport is gone.
   mutating func secondaryLost(_ context: inout SessionContext) {
     guard transport == .secondary else { return }
     close(.transportLost, &context)

@@ -117,7 +117,6 @@ struct OfferedCapability: Sendable {
     context.report(.hapticRectangles(data.rectangles))
   }
 
-  /// The rules for the present display.
   private var hapticRules: HapticRules { HapticRules(capability: window ?? present, screen: configuration.screen) }
 
   /// The present capability without additional ones, once a resize was sent to the app; nil before.

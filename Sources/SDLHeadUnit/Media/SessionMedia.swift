@@ -49,7 +49,6 @@ struct SessionMedia: Sendable {
     service == .audio ? audio.permission(&context) : video.permission(&context)
   }
 
-  /// A message of a service.
   mutating func take(_ message: Message, _ permission: MediaPermission, _ context: inout SessionContext) {
     if message.header.service == .audio {
       audio.take(message.payload, permission, &context)
@@ -83,7 +82,6 @@ struct SessionMedia: Sendable {
     video.service.noteTimeWithoutReading(time, now: now)
   }
 
-  /// Handles deadlines that have passed.
   mutating func fire(
     _ purpose: TimerTable.Purpose, _ app: RegisteredApp?, _ capability: OfferedCapability,
     _ context: inout SessionContext

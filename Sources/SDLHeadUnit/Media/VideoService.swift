@@ -100,12 +100,10 @@ struct VideoService: Sendable {
     context.timers.arm(.videoStart, at: context.now + delay)
   }
 
-  /// The delay of answers was changed.
   func changeDelay(to delay: Duration, _ context: inout SessionContext) {
     if let time = start?.readyTime { context.timers.arm(.videoStart, at: time + delay) }
   }
 
-  /// The answer is due.
   mutating func answerDue(_ app: RegisteredApp?, _ capability: OfferedCapability, _ context: inout SessionContext) {
     guard let app, start != nil else { return }
     service.isStartLost = isSilent
@@ -277,7 +275,6 @@ struct VideoService: Sendable {
     service.close(reason, &context)
   }
 
-  /// The secondary transport is gone.
   mutating func secondaryLost(_ context: inout SessionContext) {
     if transport == .secondary { cancelStart(&context) }
     service.secondaryLost(&context)

@@ -15,7 +15,6 @@ public struct AppIdentity: Equatable, Sendable {
   /// For the `info` of DUPLICATE_NAME.
   static let duplicateName = "Another app has this name, or the driver calls it so"
 
-  /// Creates an identity.
   public init(id: String, name: String, spokenNames: [String] = []) {
     self.id = id
     self.name = name
@@ -25,7 +24,6 @@ public struct AppIdentity: Equatable, Sendable {
     comparableSpokenNames = Set(spokenNames.map { $0.lowercased() })
   }
 
-  /// The identity that a request names.
   init(_ request: RegisterAppInterface, spokenNames: [String] = []) {
     self.init(id: request.fullAppID ?? request.appID, name: request.appName, spokenNames: spokenNames)
   }

@@ -491,7 +491,6 @@ struct RegisteredApp: Sendable {
 }
 
 extension HMIStatus {
-  /// Whether only the system context differs.
   fileprivate func differsOnlyInContext(from other: HMIStatus) -> Bool {
     var same = other
     same.systemContext = systemContext

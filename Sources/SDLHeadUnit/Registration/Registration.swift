@@ -54,7 +54,6 @@ struct Registration: Sendable {
     forgetUpdates()
   }
 
-  /// Handles deadlines that have passed.
   mutating func fire(_ purpose: TimerTable.Purpose, _ context: inout SessionContext) {
     switch purpose {
     case .activation: app?.openAutomatically(&context)
@@ -68,7 +67,6 @@ struct Registration: Sendable {
     }
   }
 
-  /// The driver chooses another language.
   func change(to language: String, _ context: inout SessionContext) {
     guard language != context.language else { return }
     context.language = language
@@ -77,7 +75,6 @@ struct Registration: Sendable {
 
   // MARK: RPCs
 
-  /// A message of the RPC service.
   mutating func receive(_ message: Message, _ security: inout SessionSecurity, _ context: inout SessionContext) {
     let version = message.header.version
     // Protocol 1 has other RPC payloads, which are not supported.
@@ -100,7 +97,6 @@ struct Registration: Sendable {
     }
   }
 
-  /// A message that is no RPC.
   private func refuse(_ message: RPCMessage.Malformed, _ context: inout SessionContext) {
     context.report(.malformedRPC(message))
     guard case .parameters(let header) = message, header.type == .request else { return }

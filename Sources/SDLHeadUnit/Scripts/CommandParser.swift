@@ -1,7 +1,6 @@
 import SDLMessages
 import SDLWire
 
-/// The parser of ``HeadUnitCommand``s.
 enum CommandParser {
   /// Parses a line.
   /// - Returns: nil for an empty line.

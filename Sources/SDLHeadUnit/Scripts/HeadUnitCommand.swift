@@ -59,7 +59,6 @@ public enum HeadUnitCommand: Equatable, Sendable {
   case refuseConnections(Bool)
   case help
 
-  /// A line that is no command.
   public struct Malformed: Error, Equatable, CustomStringConvertible {
     /// The error, on one line.
     public var description: String

@@ -51,7 +51,6 @@ public struct HeadUnitScript: Equatable, Sendable {
     case appCapability = "app-capability"
     /// SendHapticData.
     case haptics
-    /// The app broke a rule.
     case violation
     case unregistered
     case disconnected
@@ -146,11 +145,9 @@ extension HeadUnitScript.Event {
   }
 }
 
-/// The parser of scripts.
 extension HeadUnitScript {
   /// A script is written by hand; a longer file is something else.
   public static let maximumByteCount = 64 << 10
-  /// The most steps.
   public static let maximumStepCount = 1000
   /// A day, in seconds.
   private static let longestTime = 86_400.0
@@ -166,7 +163,6 @@ extension HeadUnitScript {
     public var description: String { "line \(line): \(text)" }
   }
 
-  /// Reads a whole file.
   public init(_ bytes: [UInt8]) throws(Malformed) {
     self.init()
     guard bytes.count <= Self.maximumByteCount else {
@@ -189,7 +185,6 @@ extension HeadUnitScript {
     }
   }
 
-  /// Reads a text.
   public init(_ text: String) throws(Malformed) {
     try self.init(Array(text.utf8))
   }

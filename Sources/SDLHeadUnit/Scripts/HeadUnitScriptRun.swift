@@ -23,7 +23,6 @@ public struct HeadUnitScriptRun: Sendable {
   /// The most operations within a ``window``.
   public static let maximumStepCount = 100
   public static let window = Duration.milliseconds(100)
-  /// The most operations in the queue.
   public static let maximumWaitingCount = 4000
 
   private enum Dropping {

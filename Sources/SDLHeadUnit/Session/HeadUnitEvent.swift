@@ -16,13 +16,11 @@ extension HeadUnitSession {
     case close(CloseScope)
   }
 
-  /// The scope of ``Action/close(_:)``.
   public enum CloseScope: Equatable, Sendable {
     case session
     case transport
   }
 
-  /// An event in the session.
   public enum Event: Equatable, Sendable {
     /// RegisterAppInterface has succeeded, with this result.
     case appRegistered(name: String, id: String, types: [AppHMIType], protocolVersion: ProtocolVersion, ResultCode)
@@ -31,7 +29,6 @@ extension HeadUnitSession {
     case hmiStatusSent(HMIStatus)
     /// OnHMIStatus in which only the system context is new: the overlay in front of the app.
     case systemContextSent(HMIStatus)
-    /// OnTouchEvent was sent.
     case touchSent(OnTouchEvent)
     /// A finger touches the screen of an app at FULL whose policies grant no touches (``AppPolicy/unknownApp``).
     case touchWithheld
@@ -95,7 +92,6 @@ extension HeadUnitSession {
     case secured(SecureChannelSummary)
     /// It has failed, or was not answered; the start of video or sound continues in clear or is refused.
     case handshakeFailed(String)
-    /// The app broke a rule.
     case violation(Violation)
     /// OnAppCapabilityUpdated: the formats that the app can stream.
     case appCapability(VideoStreamingCapability)
@@ -107,13 +103,11 @@ extension HeadUnitSession {
     case hapticRectangles([HapticRectangle])
   }
 
-  /// Why a media service has ended.
   public enum StreamStopReason: Equatable, Sendable {
     /// EndService from the app.
     case endedByApp
     /// ``HeadUnitSession/endService(_:_:now:)``.
     case endedByHeadUnit
-    /// The HMI level became NONE.
     case hmiLevelNone
     /// The app kept sending while its HMI status forbade it.
     case streamingForbidden
@@ -124,7 +118,6 @@ extension HeadUnitSession {
     case transportLost
   }
 
-  /// Why the registration is over.
   public enum UnregistrationReason: Equatable, Sendable {
     /// UnregisterAppInterface from the app.
     case requestedByApp
@@ -134,7 +127,6 @@ extension HeadUnitSession {
     case registrationRefused
     /// The head unit sent OnAppInterfaceUnregistered.
     case headUnit(UnregisteredReason)
-    /// A heartbeat stayed unanswered.
     case heartbeatTimeout
     /// Too much garbage; the transport is closed.
     case malformedFrames
@@ -143,7 +135,6 @@ extension HeadUnitSession {
 }
 
 extension HeadUnitSession.Event {
-  /// The most that are listed.
   private static let mostRectangles = 4
   private static let mostInputs = 8
   private static let mostTypes = 8
@@ -213,7 +204,6 @@ extension HeadUnitSession.Event {
 }
 
 extension HeadUnitSession.StreamStopReason: CustomStringConvertible {
-  /// The cause of the service's end.
   public var description: String {
     switch self {
     case .endedByApp: "by the app"
@@ -228,7 +218,6 @@ extension HeadUnitSession.StreamStopReason: CustomStringConvertible {
 }
 
 extension HeadUnitSession.UnregistrationReason: CustomStringConvertible {
-  /// The cause of the registration's end.
   public var description: String {
     switch self {
     case .requestedByApp: "by the app"

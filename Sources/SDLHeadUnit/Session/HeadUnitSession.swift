@@ -41,7 +41,6 @@ public struct HeadUnitSession: Sendable, ~Copyable {
   public var nextDeadline: Duration? { context.timers.next }
   /// Whether the RPC service runs, and with it the session.
   public var isStarted: Bool { context.rpcService != nil }
-  /// Whether video or sound may come.
   public var isStreaming: Bool { media.isOpen(.video) || media.isOpen(.audio) }
   /// Where nothing is to be read before a video message is checked (``continueWork(now:)``); nil for no such transport.
   public var busyTransport: TransportRole? { media.video.isBusy ? media.video.service.transport : nil }
@@ -160,7 +159,6 @@ public struct HeadUnitSession: Sendable, ~Copyable {
     input(now) { $0.registration.app?.setAudioStreaming(state, &$0.context) }
   }
 
-  /// OnDriverDistraction.
   public mutating func setDriverDistraction(_ distraction: OnDriverDistraction, now: Duration) -> [Action] {
     input(now) { if $0.registration.app != nil { $0.context.notify(.onDriverDistraction, distraction.json) } }
   }

@@ -3,7 +3,6 @@ import SDLWire
 
 /// An acknowledged RPC service, the core of a session: its versions, and the ids of its messages.
 struct RPCService: Sendable {
-  /// Version of the frame headers.
   private(set) var headerVersion: UInt8
   /// Before protocol 5 the app picks the version, and its RegisterAppInterface shows it.
   private var isVersionSettled: Bool

@@ -22,7 +22,6 @@ struct SessionContext: Sendable {
     case close
     /// UnregisterAppInterface has come, and has to be answered.
     case unregisterByApp(RPCMessage)
-    /// An app has registered.
     case registered
     /// Other rates of video may have been announced.
     case capabilityAnnounced

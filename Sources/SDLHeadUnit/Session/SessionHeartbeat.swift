@@ -4,7 +4,6 @@ import SDLWire
 struct SessionHeartbeat: Sendable {
   private static let granularity = Duration.milliseconds(100)
 
-  /// The heartbeats to send.
   private struct Pings: Sendable {
     let period: Duration
     /// Whether traffic of the app puts off the next one.
@@ -38,7 +37,6 @@ struct SessionHeartbeat: Sendable {
     context.timers.arm(.heartbeat, at: context.now + pings.period)
   }
 
-  /// Stops sending heartbeats.
   mutating func stop(_ context: inout SessionContext) {
     pings = nil
     context.timers.cancel(.heartbeat)

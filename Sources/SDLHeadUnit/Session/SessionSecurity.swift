@@ -45,7 +45,6 @@ struct Encryption: Sendable {
     }
   }
 
-  /// Video or sound begins.
   mutating func begin(_ service: ServiceType, isEncrypted: Bool) {
     if isEncrypted { media.insert(service) } else { media.remove(service) }
     clearFrameReports.remove(service)
@@ -62,7 +61,6 @@ struct Encryption: Sendable {
   }
 }
 
-/// Why a TLS handshake has failed.
 struct HandshakeFailure: Equatable, Sendable {
   var text: String
   /// Whether it is this app's, and not that of others.
