@@ -21,7 +21,6 @@ struct AddressLimits: Sendable {
     entries[address]?.events.isReached(at: now) ?? false
   }
 
-  /// Counts an event of the address.
   mutating func count(_ address: String, at now: Duration) {
     if entries[address] == nil, entries.count >= Self.mostAddresses { removeOldest() }
     var entry = entries[address] ?? Entry(events: limit, last: now)

@@ -6,7 +6,6 @@ struct ConnectionPlaces {
   /// Younger connections without an app are not closed in favour of those of an address that has as many.
   static let minimumRegistrationTime = Duration.seconds(1)
 
-  /// A connection that has a place.
   struct Occupant {
     var address: String
     var connectTime: Duration

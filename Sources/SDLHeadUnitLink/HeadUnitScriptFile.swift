@@ -1,9 +1,7 @@
 import Glibc
 import SDLHeadUnit
 
-/// A file with a ``HeadUnitScript``.
 public enum HeadUnitScriptFile {
-  /// Why there is no script.
   public enum Failure: Error, Equatable, CustomStringConvertible {
     /// With EISDIR for a folder, and ESPIPE for anything else that is no regular file.
     case unreadable(path: String, errno: Int32)

@@ -12,7 +12,6 @@ import TLSEngine
 /// Like ``AppConnection``: the thread keeps the server alive, the observer is held weakly, and the owner must
 /// ``stop()`` it.
 public final class HeadUnitServer: Sendable {
-  /// The origin of connections.
   enum Source: Sendable {
     case listener(ListeningPort)
     /// One established connection; the server ends with it.
@@ -177,7 +176,6 @@ public final class HeadUnitServer: Sendable {
     return listener
   }
 
-  /// Begins to serve.
   public func start() throws(LinkError) {
     try thread.start { HeadUnitLoop(server: self).run() }
     guard case .transport(let transport) = source else { return }

@@ -31,7 +31,6 @@ public enum HeadUnitServerEvent: Sendable {
   case ended
 }
 
-/// Gets the events of a ``HeadUnitServer``.
 public protocol HeadUnitServerObserver: AnyObject, Sendable {
   /// Called on the server's thread with no lock held; any method of the server may be called back.
   func server(_ server: HeadUnitServer, didReport event: HeadUnitServerEvent)

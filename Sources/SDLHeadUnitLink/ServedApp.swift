@@ -44,10 +44,8 @@ final class ServedApp {
     return (strangers.isEmpty ? holding : strangers).max { rank($0) < rank($1) }
   }
 
-  /// Whether a deadline of the session has passed.
   func isDue(at now: Duration) -> Bool { session.nextDeadline.map { $0 <= now } ?? false }
 
-  /// Gives the session an input and executes its actions.
   func perform(_ input: (inout HeadUnitSession) -> [HeadUnitSession.Action]) {
     guard !connection.isOver else { return }
     let former = session.summary
@@ -88,19 +86,16 @@ final class ServedApp {
     return registration
   }
 
-  /// The secondary transport is gone.
   func loseSecondary(now: Duration) {
     secondary = nil
     perform { $0.secondaryTransportLost(now: now) }
   }
 
-  /// A further session is not accepted.
   func refuseSession(_ frame: Frame, now: Duration) {
     tracer?.noteReceived(.frame(frame))
     perform { $0.refuseSession(frame, now: now) }
   }
 
-  /// The transport is gone.
   func loseTransport(now: Duration) {
     if let saved = session.savedApp { loop.keep(saved, of: self) }
     execute(session.transportLost(now: now))

@@ -84,7 +84,6 @@ final class ServedConnection {
     registrationDeadline = registrationTime.map { connectTime + $0 }
   }
 
-  /// Address of the other end.
   var peer: String { reader.peer }
 
   /// The local IP address of the socket; nil if it has none.
@@ -108,7 +107,6 @@ final class ServedConnection {
     (apps.map { $0.session.nextDeadline } + [closeDeadline, registrationDeadline]).compactMap(\.self).min()
   }
 
-  /// Whether a deadline of a session has passed.
   func isDue(at now: Duration) -> Bool { apps.contains { $0.isDue(at: now) } }
 
   /// Whether ``read(into:)`` has something to do, whatever poll(2) says.
@@ -207,7 +205,6 @@ extension ServedConnection {
     loop.settleScreen()
   }
 
-  /// Closes once everything has been written.
   func closeAfterWriting() {
     closeDeadline = clock.now + Self.closeTimeout
     if outgoing.isEmpty { end(nil) }
