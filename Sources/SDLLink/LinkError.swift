@@ -15,15 +15,12 @@ public enum LinkError: Error, Equatable, Sendable {
   case connectingTimedOut(addresses: [String], after: Duration)
   /// Any other failure of connect(2).
   case cannotConnect(addresses: [String], errno: Int32)
-  /// The peer closed the connection.
   case closedByPeer(address: String)
-  /// The connection broke.
   case connectionLost(address: String, errno: Int32)
   /// The peer does not read; so many bytes of control frames were waiting.
   case peerNotReading(address: String, queuedByteCount: Int)
   /// The peer has not read for so long, although video waits.
   case stalled(address: String, after: Duration)
-  /// The port cannot be listened on.
   case cannotListen(address: String, errno: Int32)
   /// There is no connection over a transport other than TCP.
   case transport(TransportFailure)

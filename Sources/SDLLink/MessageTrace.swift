@@ -12,7 +12,6 @@ public protocol MessageTrace: Sendable {
 /// Formats both directions of a connection for a ``MessageTrace``.
 package struct MessageTracer {
   private let trace: any MessageTrace
-  /// In front of each line.
   private let prefix: String
   private let clock: TimeSource
   private var received = ConversationText()

@@ -88,7 +88,6 @@ public final class MonitorLock: @unchecked Sendable {
   // As for the condition of a monitor.
   fileprivate let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
 
-  /// One that nothing uses yet.
   public init() {
     pthread_mutex_init(mutex, nil)
   }

@@ -64,14 +64,12 @@ package struct SocketAddress: Sendable, CustomStringConvertible {
 
   package var isIP: Bool { family == AF_INET || family == AF_INET6 }
 
-  /// The address as a sockaddr.
   package func withPointer<Result>(_ body: (UnsafePointer<sockaddr>, socklen_t) -> Result) -> Result {
     withUnsafePointer(to: storage) { storage in
       storage.withMemoryRebound(to: sockaddr.self, capacity: 1) { body($0, length) }
     }
   }
 
-  /// The port number.
   package var port: UInt16 { UInt16(names.port) ?? 0 }
 
   /// "192.0.2.1:12345" or "[2001:db8::1]:12345".

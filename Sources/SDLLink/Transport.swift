@@ -7,7 +7,6 @@ import SDLWire
 /// It is started once and stopped once, and hands over one connection at a time; the next comes after the end of the
 /// last.
 public protocol Transport: AnyObject, Sendable {
-  /// The kind of its connections.
   var transportClass: TransportClass { get }
 
   /// Whether its peers are on this machine: such a peer may name addresses of this machine, which to others mean
@@ -41,7 +40,6 @@ extension Transport {
   public func disconnect() {}
 }
 
-/// What a ``Transport`` reports.
 public enum TransportEvent: Sendable {
   /// Its status, whenever that changes while there is no connection.
   case status(TransportStatus)

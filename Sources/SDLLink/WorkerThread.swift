@@ -66,7 +66,6 @@ public final class WorkerThread: Sendable {
     state.change { $0 = .joined }
   }
 
-  /// Runs `body` on a detached thread.
   public static func detach(name: String, _ body: @escaping @Sendable () -> Void) throws(LinkError) {
     try WorkerThread(name: name).start(body)
   }
