@@ -73,7 +73,6 @@ public struct ButtonSubscription: RPCParameters {
   /// Nil when the button is not known here.
   public var button: ButtonName?
 
-  /// Creates a request for one button.
   public init(_ button: ButtonName) {
     self.button = button
   }
@@ -87,7 +86,6 @@ public struct ButtonSubscription: RPCParameters {
 
 /// OnButtonEvent or OnButtonPress: what the driver does with a button.
 public struct ButtonNotification: Equatable, Sendable {
-  /// The signal of the button.
   public enum Signal: Equatable, Sendable, CaseIterable {
     /// OnButtonEvent: it goes down.
     case down
@@ -102,7 +100,6 @@ public struct ButtonNotification: Equatable, Sendable {
   public var button: ButtonName
   public var signal: Signal
 
-  /// Creates a notification.
   public init(_ button: ButtonName, _ signal: Signal) {
     self.button = button
     self.signal = signal
@@ -118,10 +115,8 @@ public struct ButtonNotification: Equatable, Sendable {
     self.init(button, signal)
   }
 
-  /// The function of the notification.
   public var function: FunctionID { signal.wire.function }
 
-  /// The parameters of ``function``.
   public var json: JSONObject {
     ["buttonName": .string(button.rawValue), signal.wire.member: .string(signal.wire.value)]
   }

@@ -7,7 +7,6 @@ public struct ConversationText: Sendable {
 
   private var assembler = MessageAssembler(maximumMessageSize: 1 << 20, maximumPartialMessages: 2)
 
-  /// Creates a log before its first frame.
   public init() {}
 
   /// The line for the next frame; nil for audio and video, and until a message is complete. `now` is the time of a

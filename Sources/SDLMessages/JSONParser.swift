@@ -9,7 +9,6 @@ extension JSONObject {
     case syntax(offset: Int)
     /// More than ``maximumByteCount``.
     case tooLong(Int)
-    /// Nested deeper than the dialect allows.
     case tooDeep
   }
 

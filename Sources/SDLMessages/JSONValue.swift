@@ -81,9 +81,7 @@ extension JSONObject {
 /// Parameters of one RPC as a Swift value. Reading never fails: missing or unusable members are nil or the default of
 /// the RPC specification.
 public protocol RPCParameters: Equatable, Sendable {
-  /// Reads the parameters object.
   init(json: JSONObject)
-  /// The parameters object.
   var json: JSONObject { get }
 }
 

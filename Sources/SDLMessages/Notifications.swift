@@ -8,7 +8,6 @@ public struct OnAppInterfaceUnregistered: RPCParameters {
   /// The reason, if known here.
   public var reason: UnregisteredReason? { UnregisteredReason(rawValue: reasonText) }
 
-  /// Creates the notification with a known reason.
   public init(reason: UnregisteredReason) {
     reasonText = reason.rawValue
   }
@@ -77,7 +76,6 @@ public struct OnPermissionsChange: RPCParameters {
       }
     }
 
-    /// The union of both.
     public func union(_ other: Protection) -> Protection {
       guard case .functions(let these) = self, case .functions(let those) = other else { return .all }
       return .functions(these.union(those))

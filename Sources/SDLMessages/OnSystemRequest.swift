@@ -3,7 +3,6 @@ import SDLWire
 /// OnSystemRequest: a request to fetch something, or to send something somewhere, for the head unit: above all, policy
 /// updates.
 public struct OnSystemRequest: Equatable, Sendable {
-  /// The most headers that are read.
   private static let mostHeaders = 100
 
   /// `RequestType`, such as PROPRIETARY, HTTP or LOCK_SCREEN_ICON_URL.

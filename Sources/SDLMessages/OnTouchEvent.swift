@@ -32,7 +32,6 @@ public struct OnTouchEvent: RPCParameters {
     /// Oldest first.
     public var samples: [Sample]
 
-    /// Creates the samples of one finger, the oldest first.
     public init(id: Int, samples: [Sample]) {
       self.id = id
       self.samples = samples

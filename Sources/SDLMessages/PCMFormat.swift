@@ -11,7 +11,6 @@ public struct PCMFormat: Hashable, Sendable {
     case hertz22000 = "22KHZ"
     case hertz44000 = "44KHZ"
 
-    /// In samples per second.
     public var hertz: Int {
       switch self {
       case .hertz8000: 8000
@@ -29,7 +28,6 @@ public struct PCMFormat: Hashable, Sendable {
     /// Signed, little-endian.
     case bits16 = "16_BIT"
 
-    /// In bytes.
     public var byteCount: Int {
       switch self {
       case .bits8: 1
@@ -93,7 +91,6 @@ extension PCMFormat {
     max(byteCount, 0) / sampleSize.byteCount
   }
 
-  /// The bytes of `sampleCount` samples.
   public func byteCount(ofSampleCount sampleCount: Int) -> Int {
     let (count, isTooLarge) = max(sampleCount, 0).multipliedReportingOverflow(by: sampleSize.byteCount)
     return isTooLarge ? .max : count

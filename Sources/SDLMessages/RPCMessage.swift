@@ -21,13 +21,11 @@ public struct RPCMessage: Equatable, Sendable {
     self.bulk = bulk
   }
 
-  /// Why a payload is not an RPC.
   public enum Malformed: Error, Equatable, Sendable, CustomStringConvertible {
     case header(RPCHeader.Malformed)
     /// The JSON is not an object; the header could be read.
     case parameters(RPCHeader)
 
-    /// What is wrong with the bytes.
     public var description: String {
       switch self {
       case .header(let reason): reason.description
@@ -52,7 +50,6 @@ public struct RPCMessage: Equatable, Sendable {
       parameters: parameters, bulk: Array(body.dropFirst(Int(header.jsonSize))))
   }
 
-  /// The payload as bytes.
   public var payload: [UInt8] {
     let json = parameters.serialized
     let header = RPCHeader(

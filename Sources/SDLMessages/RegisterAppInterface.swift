@@ -6,7 +6,6 @@ public struct RPCVersion: Comparable, Hashable, Sendable, CustomStringConvertibl
   public var minor: Int
   public var patch: Int
 
-  /// Creates the version `major`.`minor`.`patch`.
   public init(_ major: Int, _ minor: Int = 0, _ patch: Int = 0) {
     self.major = major
     self.minor = minor
@@ -25,7 +24,6 @@ public struct RPCVersion: Comparable, Hashable, Sendable, CustomStringConvertibl
   /// "8.0.0".
   public var description: String { "\(major).\(minor).\(patch)" }
 
-  /// Compares major, then minor, then patch.
   public static func < (lhs: Self, rhs: Self) -> Bool {
     (lhs.major, lhs.minor, lhs.patch) < (rhs.major, rhs.minor, rhs.patch)
   }
@@ -50,7 +48,6 @@ public struct RegisterAppInterface: RPCParameters {
   /// Other names by which the driver can call the app (`vrSynonyms`).
   public var synonyms: [String] = []
 
-  /// Creates a request that registers an app.
   public init(
     rpcVersion: RPCVersion, appName: String, appID: String, language: String, isMediaApplication: Bool,
     appTypes: [AppHMIType], spokenName: String? = nil, synonyms: [String] = []
@@ -102,13 +99,11 @@ public struct ChangeRegistration: Equatable, Sendable {
   /// 1 to 100 characters.
   public var appName: String
 
-  /// Creates a request.
   public init(language: String, appName: String) {
     self.language = language
     self.appName = appName
   }
 
-  /// The parameters.
   public var json: JSONObject {
     [
       "language": .string(language), "hmiDisplayLanguage": .string(language), "appName": .string(appName),
@@ -144,7 +139,6 @@ public struct RegisterAppInterfaceResponse: RPCParameters {
   public var trim: String?
   public var systemSoftwareVersion: String?
 
-  /// A response without optional members.
   public init(result: RPCResult) {
     self.result = result
   }

@@ -5,7 +5,6 @@ public struct GetSystemCapability: RPCParameters {
   /// True subscribes to OnSystemCapabilityUpdated, false ends the subscription, nil leaves it as it is.
   public var subscribe: Bool?
 
-  /// Creates a request for the capability of `type`.
   public init(type: SystemCapabilityType?, subscribe: Bool?) {
     self.type = type
     self.subscribe = subscribe
@@ -30,7 +29,6 @@ public struct SystemCapability: RPCParameters {
   /// Of `displayCapabilities`: the buttons that can be subscribed to in the main window.
   public var buttons: [ButtonName]?
 
-  /// Creates the capability of `type`.
   public init(
     type: SystemCapabilityType?, videoStreaming: VideoStreamingCapability? = nil, buttons: [ButtonName]? = nil
   ) {
@@ -80,7 +78,6 @@ public struct OnAppCapabilityUpdated: RPCParameters {
   public var type: SystemCapabilityType?
   public var videoStreaming: VideoStreamingCapability?
 
-  /// Creates the notification for the capability of `type`.
   public init(type: SystemCapabilityType?, videoStreaming: VideoStreamingCapability?) {
     self.type = type
     self.videoStreaming = videoStreaming

@@ -5,7 +5,6 @@ public struct ImageResolution: Hashable, Sendable, CustomStringConvertible {
   public var width: Int
   public var height: Int
 
-  /// Creates a size of `width` × `height` pixels.
   public init(_ width: Int, _ height: Int) {
     self.width = width
     self.height = height
@@ -78,7 +77,6 @@ public struct VideoStreamingCapability: RPCParameters {
   /// The most formats that are read; five protocols times five codecs are specified.
   private static let maximumFormats = 100
 
-  /// Creates a capability without any member.
   public init() {}
 
   public init(json: JSONObject) {
