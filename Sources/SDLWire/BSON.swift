@@ -11,7 +11,6 @@ public indirect enum BSONValue: Equatable, Sendable {
 
 /// An ordered BSON document. Head units write keys in any order; look values up by key.
 public struct BSONDocument: Equatable, Sendable {
-  /// One key and its value.
   public struct Element: Equatable, Sendable {
     public var key: String
     public var value: BSONValue
@@ -59,7 +58,6 @@ public struct BSONDocument: Equatable, Sendable {
 }
 
 extension BSONDocument {
-  /// Why bytes are not a document of the subset.
   public enum Malformed: Error, Equatable, Sendable {
     case truncated
     /// A length field that contradicts the bytes around it.

@@ -3,12 +3,10 @@ public struct RPCServiceRequest: Equatable, Sendable {
   /// Nil in the form without payload, which apps before protocol 5 send.
   public var protocolVersion: ProtocolVersion?
 
-  /// A request for `protocolVersion`.
   public init(protocolVersion: ProtocolVersion?) {
     self.protocolVersion = protocolVersion
   }
 
-  /// Bytes on the wire.
   public var bytes: [UInt8] {
     guard let protocolVersion else { return [] }
     return BSONDocument([("protocolVersion", .string(protocolVersion.description))]).bytes
@@ -36,7 +34,6 @@ public struct RPCServiceAcknowledgement: Equatable, Sendable {
   public var systemSoftwareVersion: String?
   public var systemHardwareVersion: String?
 
-  /// An empty acknowledgement.
   public init() {}
 
   /// Bytes in a frame of protocol `version`: nothing in 1, the hash alone in 2–4, BSON in 5.
@@ -124,7 +121,6 @@ public struct ServiceRejection: Equatable, Sendable {
   /// Free text (protocol 5.3).
   public var reason: String?
 
-  /// Creates a rejection of the request's keys `rejectedParameters`.
   public init(rejectedParameters: [String] = [], reason: String? = nil) {
     self.rejectedParameters = rejectedParameters
     self.reason = reason
@@ -144,7 +140,6 @@ public struct EndServiceRequest: Equatable, Sendable {
   /// The hash of the RPC StartServiceACK.
   public var hashID: Int32?
 
-  /// Creates a request with the hash of the StartServiceACK.
   public init(hashID: Int32?) {
     self.hashID = hashID
   }
@@ -170,7 +165,6 @@ public struct TransportEventUpdate: Equatable, Sendable {
     self.port = port
   }
 
-  /// Bytes on the wire.
   public var bytes: [UInt8] {
     BSONDocument([("tcpIpAddress", .string(address ?? "")), ("tcpPort", port.map(BSONValue.int32))]).bytes
   }

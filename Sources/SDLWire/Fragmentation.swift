@@ -3,11 +3,8 @@
 /// Yields headers and *ranges* of the payload, so that a sender can write them scatter–gather without copying.
 /// Source: protocol specification, "Multiple Frame Packets".
 public struct Fragmentation: Equatable, Sequence, Sendable {
-  /// One frame of the message.
   public struct Fragment: Equatable, Sendable {
-    /// The frame's header.
     public var header: FrameHeader
-    /// The content after the header.
     public var content: Content
 
     /// Header bytes plus the eight bytes of a first frame.
@@ -28,7 +25,6 @@ public struct Fragmentation: Equatable, Sequence, Sendable {
     }
   }
 
-  /// The content after a frame's header.
   public enum Content: Equatable, Sendable {
     /// A first frame: size of the whole message in bytes, and how many consecutive frames follow.
     case announcement(totalSize: UInt32, frameCount: UInt32)
@@ -38,9 +34,7 @@ public struct Fragmentation: Equatable, Sequence, Sendable {
 
   /// Protocol version of all frames, 2…5.
   public let version: UInt8
-  /// The service of all frames.
   public let service: ServiceType
-  /// The session of all frames.
   public let sessionID: UInt8
   /// The id that all frames share; receivers refuse 0.
   public let messageID: UInt32
@@ -78,7 +72,6 @@ public struct Fragmentation: Equatable, Sequence, Sendable {
     return bytes
   }
 
-  /// Starts at the first frame.
   public func makeIterator() -> Iterator { Iterator(message: self) }
 
   /// Walks the frames of a message in sending order.

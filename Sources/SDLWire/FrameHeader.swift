@@ -25,7 +25,6 @@ public struct FrameHeader: Equatable, Sendable {
   /// Groups the frames of one message; absent (0) in version 1.
   public var messageID: UInt32
 
-  /// Size of the largest header.
   public static let maximumByteCount = 12
 
   /// Creates a header in front of `dataSize` bytes of payload.
@@ -68,14 +67,12 @@ extension FrameHeader {
     return byteCount
   }
 
-  /// The header as bytes.
   public var bytes: [UInt8] {
     [UInt8](unsafeUninitializedCapacity: byteCount) { buffer, count in
       count = write(to: UnsafeMutableRawBufferPointer(buffer))
     }
   }
 
-  /// Why bytes are not a header.
   public enum InvalidHeader: Error, Equatable, Sendable {
     case version(UInt8)
     case service(UInt8)
@@ -129,7 +126,6 @@ public struct FrameLimits: Equatable, Sendable {
   /// Limit for protocol versions 3–5.
   public var payload: Int
 
-  /// Limits with `payload` for versions 3–5.
   public init(payload: Int = corePayload) {
     self.payload = max(payload, Self.legacyPayload)
   }
@@ -144,7 +140,6 @@ public struct FrameLimits: Equatable, Sendable {
 public struct Frame: Equatable, Sendable {
   /// The header; its `dataSize` equals the payload's length.
   public var header: FrameHeader
-  /// The bytes after the header.
   public var payload: [UInt8]
 
   /// Creates a frame; `header.dataSize` must equal `payload.count`.
@@ -153,7 +148,6 @@ public struct Frame: Equatable, Sendable {
     self.payload = payload
   }
 
-  /// A control frame.
   public static func control(
     _ control: ControlFrame, service: ServiceType, version: UInt8, sessionID: UInt8, messageID: UInt32 = 0,
     payload: [UInt8] = []

@@ -6,7 +6,6 @@ public struct Message: Equatable, Sendable {
   /// All payload bytes of the message.
   public var payload: [UInt8]
 
-  /// A message as assembled.
   public init(header: FrameHeader, payload: [UInt8]) {
     self.header = header
     self.payload = payload
@@ -70,7 +69,6 @@ public struct MessageAssembler: Sendable {
   public let timeout: Duration
   private var partials: [Key: Partial] = [:]
 
-  /// An assembler with nothing pending.
   public init(
     maximumMessageSize: Int = 16 << 20, maximumPartialMessages: Int = 8, timeout: Duration = .seconds(10)
   ) {

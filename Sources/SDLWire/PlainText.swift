@@ -53,7 +53,6 @@ extension Duration {
 }
 
 extension FrameHeader.InvalidHeader: CustomStringConvertible {
-  /// What is wrong with the bytes.
   public var description: String {
     switch self {
     case .version(let version): "there is no protocol version \(version)"
@@ -83,7 +82,6 @@ extension MessageAssembler.Failure: CustomStringConvertible {
 }
 
 extension RPCHeader.Malformed: CustomStringConvertible {
-  /// What is wrong with the bytes.
   public var description: String {
     switch self {
     case .truncated: "too short for a header"

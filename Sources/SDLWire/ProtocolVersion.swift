@@ -4,7 +4,6 @@ public struct ProtocolVersion: Comparable, Hashable, Sendable, CustomStringConve
   public var minor: Int
   public var patch: Int
 
-  /// Creates the version `major`.`minor`.`patch`.
   public init(_ major: Int, _ minor: Int = 0, _ patch: Int = 0) {
     self.major = major
     self.minor = minor
@@ -26,7 +25,6 @@ public struct ProtocolVersion: Comparable, Hashable, Sendable, CustomStringConve
   /// "5.4.1".
   public var description: String { "\(major).\(minor).\(patch)" }
 
-  /// Compares major, then minor, then patch.
   public static func < (lhs: Self, rhs: Self) -> Bool {
     (lhs.major, lhs.minor, lhs.patch) < (rhs.major, rhs.minor, rhs.patch)
   }

@@ -23,7 +23,6 @@ public struct RPCHeader: Equatable, Sendable {
   /// Bytes of JSON after the header; what follows them is bulk data.
   public var jsonSize: UInt32
 
-  /// Size on the wire.
   public static let byteCount = 12
 
   /// Creates a header; of `functionID` the lower 28 bits count.
@@ -34,13 +33,11 @@ public struct RPCHeader: Equatable, Sendable {
     self.jsonSize = jsonSize
   }
 
-  /// The header as bytes.
   public var bytes: [UInt8] {
     (UInt32(type.rawValue) << 28 | functionID & 0x0FFF_FFFF).bigEndianBytes
       + UInt32(bitPattern: correlationID).bigEndianBytes + jsonSize.bigEndianBytes
   }
 
-  /// Why a payload is not an RPC.
   public enum Malformed: Error, Equatable, Sendable {
     case truncated
     case type(UInt8)
@@ -48,7 +45,6 @@ public struct RPCHeader: Equatable, Sendable {
     case jsonSize(UInt32)
   }
 
-  /// Reads the header in front of `payload`.
   public init(payload: [UInt8]) throws(Malformed) {
     guard payload.count >= Self.byteCount else { throw .truncated }
     let word = UInt32(bigEndianBytes: payload.span, at: 0)

@@ -2,7 +2,6 @@
 ///
 /// A class, because the sending and the reading thread share the state of the encryption.
 public protocol SecureChannel: AnyObject, Sendable {
-  /// Whether the handshake is complete.
   var isEstablished: Bool { get }
   /// The result of the handshake; nil before that.
   var summary: SecureChannelSummary? { get }
@@ -29,7 +28,6 @@ public struct SecureChannelStep: Equatable, Sendable {
   public var output: [UInt8]
   public var failure: SecureChannelFailure?
 
-  /// Creates a step.
   public init(output: [UInt8] = [], failure: SecureChannelFailure? = nil) {
     self.output = output
     self.failure = failure
@@ -43,14 +41,12 @@ public struct SecureChannelFailure: Error, Equatable, Sendable {
   /// In a form that can follow a colon.
   public var text: String
 
-  /// Creates a failure.
   public init(_ code: SecurityErrorCode, _ text: String) {
     self.code = code
     self.text = text
   }
 }
 
-/// The result of a handshake.
 public struct SecureChannelSummary: Equatable, Sendable {
   /// A certificate's owner.
   public struct Peer: Equatable, Sendable {
@@ -63,7 +59,6 @@ public struct SecureChannelSummary: Equatable, Sendable {
     public var notBefore: Int64
     public var notAfter: Int64
 
-    /// Creates an owner.
     public init(subject: String, issuer: String, serialNumber: String?, notBefore: Int64, notAfter: Int64) {
       self.subject = subject
       self.issuer = issuer
@@ -75,14 +70,12 @@ public struct SecureChannelSummary: Equatable, Sendable {
 
   /// "TLSv1.2" or "DTLSv1.2".
   public var protocolVersion: String
-  /// The cipher suite.
   public var cipher: String
   /// Nil for a peer without a certificate.
   public var peer: Peer?
   /// Whether the peer's certificate was checked against authorities.
   public var isPeerVerified: Bool
 
-  /// Creates a summary.
   public init(protocolVersion: String, cipher: String, peer: Peer?, isPeerVerified: Bool) {
     self.protocolVersion = protocolVersion
     self.cipher = cipher
@@ -91,7 +84,6 @@ public struct SecureChannelSummary: Equatable, Sendable {
   }
 }
 
-/// Sizes of encrypted payloads.
 public enum SecurePayload {
   /// Bytes that a payload may grow by, for every cipher suite of TLS 1.2.
   public static let overhead = 5 + 32 + 256

@@ -36,7 +36,6 @@ public struct SecurityQuery: Equatable, Sendable {
     self.binary = binary
   }
 
-  /// The payload as bytes.
   public var bytes: [UInt8] {
     (UInt32(type) << 24 | queryID & 0x00FF_FFFF).bigEndianBytes + sequenceNumber.bigEndianBytes
       + UInt32(truncatingIfNeeded: json.count).bigEndianBytes + json + binary
