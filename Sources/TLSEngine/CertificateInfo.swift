@@ -1,11 +1,9 @@
 import COpenSSL
 import Glibc
 
-/// The contents of a certificate.
 public struct CertificateInfo: Equatable, Sendable {
   /// The distinguished name as RFC 2253 writes it: "serialNumber=my-app,CN=My App".
   public var subject: String
-  /// The name of its issuer.
   public var issuer: String
   /// The attribute serialNumber of the subject, in which SDL Core expects the app id; nil without one.
   public var subjectSerialNumber: String?

@@ -49,7 +49,6 @@ public struct TLSError: Error, Equatable, Sendable, CustomStringConvertible {
     case protocolViolation
     /// The peer has sent an alert.
     case alert
-    /// Data that can't be decrypted.
     case decryption
     /// A limit is exceeded, or a function was called at the wrong time.
     case misuse
@@ -59,7 +58,6 @@ public struct TLSError: Error, Equatable, Sendable, CustomStringConvertible {
   /// What happened, in a form that can follow a colon. Never contains a key or a passphrase.
   public var description: String
 
-  /// Creates an error.
   public init(_ kind: Kind, _ description: String) {
     self.kind = kind
     self.description = description

@@ -68,7 +68,6 @@ public final class TLSContext: @unchecked Sendable {
   /// Whether the peer needs a certificate of an authority.
   var verifiesPeer: Bool { !credentials.authorities.isEmpty }
 
-  /// A new session with a peer.
   public func makeSession() -> TLSSession { TLSSession(context: self) }
 
   private static func make(

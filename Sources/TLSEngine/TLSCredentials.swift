@@ -6,7 +6,6 @@ import COpenSSL
 ///
 /// `@unchecked Sendable`: nothing changes after the initialiser, and OpenSSL counts references atomically.
 public final class TLSCredentials: @unchecked Sendable {
-  /// What to load.
   public struct Sources: Equatable, Sendable {
     /// This end's certificate, with the intermediate certificates after it; nil for an end without one.
     public var certificate: PEMSource?
@@ -17,7 +16,6 @@ public final class TLSCredentials: @unchecked Sendable {
     /// Authorities, one of which must have signed the peer's certificate; nil accepts any peer.
     public var authorities: PEMSource?
 
-    /// Nothing.
     public init() {}
   }
 
