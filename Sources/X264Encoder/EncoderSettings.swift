@@ -31,7 +31,6 @@ public struct FrameRate: Equatable, Sendable {
 public struct EncoderRates: Equatable, Sendable {
   /// Target in kbit/s.
   public var bitrate: Int
-  /// The rate of the pictures.
   public var frameRate: FrameRate
   /// The size of the decoder's buffer (VBV) that x264 assumes, in kbit, and thus the most that one picture may have;
   /// nil for 1.5 s of the bitrate, which suits key frames best. Clamped to at least one picture and at most 1.5 s of
