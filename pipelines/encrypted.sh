@@ -17,7 +17,7 @@ exec gst-launch-1.0 -v \
   sdlheadunitsrc port="$port" num-buffers="$pictures" encryption=require ca-certificates="$certificates/authority.pem" \
     certificate="$certificates/head-unit.pem" private-key="$certificates/head-unit-key.pem" ! \
     h264parse ! avdec_h264 ! fakesink async=false \
-  videotestsrc pattern=ball num-buffers=$((pictures < 0 ? -1 : pictures + 5)) ! video/x-raw,framerate=15/1 ! \
+  videotestsrc pattern=ball num-buffers=$((pictures < 0 ? -1 : pictures + 30)) ! video/x-raw,framerate=15/1 ! \
     sdlvideosink uri="sdl://127.0.0.1:$port" max-lateness=-1 encryption=authenticate-and-encrypt \
     certificate="$certificates/app.pem" private-key="$certificates/app-key.pem" \
     ca-certificates="$certificates/authority.pem"
