@@ -75,25 +75,12 @@ extension LinkTests {
       phone.stop()
     }
 
-    /// An answer that does not come, and one after which the connection is closed.
-    @Test func scriptedRegistrations() throws {
-      var admission = HeadUnitServer.Admission()
-      admission.registrationTime = .seconds(1)
-      let (phone, _) = try Phone.withOffer(admission: admission) { $0.behaviour.secondaryRegistration = .silence }
-      let port = try #require(phone.server.secondaryPort)
-      let unanswered = try PhoneConnection(port: port)
-      unanswered.registerSecondary(session: 1)
-      #expect(unanswered.waitForClose())
-      for (answer, frame) in [
-        (HeadUnitBehaviour.SecondaryRegistrationAnswer.reject, ControlFrame.registerSecondaryTransportNAK),
-        (.acknowledgeAndClose, .registerSecondaryTransportACK),
-      ] {
-        phone.server.perform(.behave(.secondaryRegistration(answer)))
-        #expect(phone.request(.listFiles, [:], session: 1) == "SUCCESS")
-        let connection = try PhoneConnection(port: port)
-        connection.registerSecondary(session: 1)
-        #expect(connection.waitForControl(frame, .control, session: 1) && connection.waitForClose())
-      }
+    /// What a script has decided of the next registration; the answer is written before the end.
+    @Test func acknowledgedAndClosed() throws {
+      let (phone, _) = try Phone.withOffer()
+      phone.server.perform(.behave(.secondaryRegistration(.acknowledgeAndClose)))
+      #expect(phone.request(.listFiles, [:], session: 1) == "SUCCESS")
+      #expect(try phone.registeredSecondary().waitForClose())
       phone.server.perform(.behave(.secondaryRegistration(.acknowledge)))
       _ = try phone.registeredSecondary()
       phone.stop()
