@@ -72,21 +72,7 @@ extension LinkTests {
     }
 
     /// An app that is started again just after it was stopped.
-    @Test func formerSessionThatEnds() throws {
-      var configuration = quickHeadUnit()
-      configuration.behaviour.registration = .result(.applicationRegisteredAlready, success: false)
-      let pair = try ReconnectingPair(.init(first: .milliseconds(2)), configuration)
-      #expect(pair.app.waitForLoss(number: 3))
-      #expect(
-        pair.app.losses.allSatisfy {
-          if case .session(let failure) = $0.failure { failure.isRegisteredAlready } else { false }
-        })
-      pair.server.perform(.behave(.registration(.regular)))
-      #expect(pair.app.waitForGrant() != nil)
-      pair.stop()
-    }
-
-    @Test func formerSessionThatStays() throws {
+    @Test func formerSession() throws {
       var configuration = quickHeadUnit()
       configuration.behaviour.registration = .result(.applicationRegisteredAlready, success: false)
       let clock = ManualClock()
@@ -99,6 +85,10 @@ extension LinkTests {
           return clock.now >= end && pair.app.losses.count > 3
         })
       #expect(pair.app.endedCount == 0)
+      #expect(
+        pair.app.losses.allSatisfy {
+          if case .session(let failure) = $0.failure { failure.isRegisteredAlready } else { false }
+        })
       pair.server.perform(.behave(.registration(.regular)))
       #expect(
         eventually {

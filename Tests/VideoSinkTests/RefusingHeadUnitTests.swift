@@ -9,8 +9,8 @@ import Testing
 
 /// Head units that refuse a session, a registration or video, or end the connection.
 @Suite struct RefusingHeadUnitTests {
-  private func failure(_ change: (inout HeadUnitBehaviour) -> Void, isLive: Bool = true) throws -> BusMessage.Fault {
-    let harness = try SinkHarness(HeadUnitConfiguration.small().with { change(&$0.behaviour) }, isLive: isLive)
+  private func failure(_ change: (inout HeadUnitBehaviour) -> Void) throws -> BusMessage.Fault {
+    let harness = try SinkHarness(HeadUnitConfiguration.small().with { change(&$0.behaviour) })
     harness.pipeline.setState(GST_STATE_PLAYING)
     harness.pushPicture()
     let error = try harness.pipeline.waitForError()
@@ -35,9 +35,8 @@ import Testing
     #expect(error.text.contains(result.rawValue) && error.text.contains(advice), "\(error)")
   }
 
-  @Test(arguments: [true, false])
-  func unregistration(isLive: Bool) throws {
-    let harness = try SinkHarness(isLive: isLive)
+  @Test func unregistration() throws {
+    let harness = try SinkHarness()
     try harness.start()
     try harness.deliver(2)
     harness.headUnit.server.perform(.unregister(.appUnauthorized))
