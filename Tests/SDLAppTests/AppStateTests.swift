@@ -131,18 +131,6 @@ import Testing
     #expect(driver.take() == ["• resumed"])
   }
 
-  /// A new size has to wait until the app is back, and then needs a new service.
-  @Test func resizesWhileSuspended() {
-    let driver = AppDriver.streaming()
-    driver.setAppState(.background)
-    driver.setVideoRequest(VideoStartRequest(size: VideoSize(400, 380)))
-    #expect(driver.take() == ["• suspended"])
-    driver.setAppState(.foreground)
-    #expect(driver.take() == ["• stopped resized", "→ EndService video"])
-    driver.control(.endServiceACK, .video)
-    #expect(driver.take() == ["→ StartService video 400×380 RAW H264"])
-  }
-
   @Test func nothingIsTriedInTheBackground() {
     let driver = AppDriver.starting()
     driver.refuseVideo()

@@ -77,7 +77,8 @@ import Testing
     #expect(driver.take().filter { !$0.hasPrefix("• capability") } == row.steps)
   }
 
-  @Test("while suspended") func whileSuspended() {
+  /// A new size has to wait until the app is back, and then needs a new service.
+  @Test func whileSuspended() {
     let driver = AppDriver.streaming()
     driver.setAppState(.background)
     _ = driver.take()

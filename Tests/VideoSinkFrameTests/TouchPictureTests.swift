@@ -92,19 +92,4 @@ import Testing
     #expect(headUnit.record.violationsBesidesBursts == [])
     #expect(try pipeline.sink.statistics["touches"] == headUnit.record.touches)
   }
-
-  @Test func afterAResize() throws {
-    let headUnit = try TestHeadUnit(Self.configuration(320, 240, 1))
-    let pipeline = try Self.painting(headUnit)
-    try pipeline.play()
-    try headUnit.waitForFrames(3)
-    let first = ImageResolution(320, 240)
-    try Self.expectMark(headUnit, pipeline, at: 200, 100, display: first, picture: first)
-    headUnit.server.perform(.resize(ImageResolution(600, 450), scale: 1.5))
-    try headUnit.wait(for: "second service") { $0.starts.count == 2 && $0.video.count > $0.starts[1] + 3 ? true : nil }
-    try Self.expectMark(
-      headUnit, pipeline, at: 570, 60, display: ImageResolution(600, 450), picture: ImageResolution(400, 300))
-    #expect(headUnit.record.violationsBesidesBursts == [])
-    #expect(try pipeline.sink.statistics["touches"] == headUnit.record.touches)
-  }
 }

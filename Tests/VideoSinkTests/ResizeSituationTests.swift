@@ -21,25 +21,6 @@ import Testing
     try harness.expectSettled()
   }
 
-  @Test("L-c: the driver leaves at the same time", arguments: [true, false])
-  func driverLeaves(isResizeFirst: Bool) throws {
-    let harness = try ResizeHarness()
-    try harness.start()
-    harness.headUnit.server.control(.everyApp) { session, now in
-      let away = HMIStatus(level: .background, videoStreamingState: .notStreamable)
-      let resizing = isResizeFirst ? session.resize(to: Self.second, scale: 1, now: now) : []
-      let leaving = session.setHMIStatus(away, now: now)
-      return resizing + leaving + (isResizeFirst ? [] : session.resize(to: Self.second, scale: 1, now: now))
-    }
-    try harness.pipeline.waitForElementMessage("sdl-stream-stopped")
-    try harness.waitUntilKnown(Self.second)
-    #expect(eventually { (try? harness.statistics["frames-dropped-suspended"]) ?? 0 > 10 })
-    #expect(harness.headUnit.record.startedSizes == [Self.first])
-    #expect(harness.headUnit.record.refusals == 0)
-    try harness.headUnit.show(.full)
-    try expectEnd(harness, [Self.first, Self.second])
-  }
-
   @Test func whilePaused() throws {
     let harness = try ResizeHarness(source: "videotestsrc ! video/x-raw,format=I420,framerate=30/1")
     try harness.start()
@@ -63,9 +44,9 @@ import Testing
     case queue = "videotestsrc is-live=true ! video/x-raw,framerate=60/1 ! queue"
   }
 
-  @Test(arguments: Upstream.allCases, [true, false]) func rawAndEncoded(_ upstream: Upstream, isEncoded: Bool) throws {
-    let encoding = isEncoded ? " ! \(Self.encoder) ! \(Self.profile)" : ""
-    let harness = try ResizeHarness(source: upstream.rawValue + encoding)
+  /// `ResizeRaceTests` has raw video of each.
+  @Test(arguments: Upstream.allCases) func encoded(_ upstream: Upstream) throws {
+    let harness = try ResizeHarness(source: "\(upstream.rawValue) ! \(Self.encoder) ! \(Self.profile)")
     try harness.start()
     for size in [Self.second, Self.third] {
       harness.resize(size)
@@ -105,7 +86,7 @@ import Testing
 
   /// The application was asked to pause: it is asked to go on when the driver is back, although no service can start
   /// before upstream has changed.
-  @Test(arguments: ["", " ! \(encoder) ! \(profile)", " ! \(encoder) ! \(profile) ! h264parse"])
+  @Test(arguments: ["", " ! \(encoder) ! \(profile) ! h264parse"])
   func whilePausedOnRequest(encoding: String) throws {
     let harness = try ResizeHarness(source: "videotestsrc ! video/x-raw,framerate=30/1\(encoding)")
     try harness.start()

@@ -99,16 +99,17 @@ import Testing
   @Test func resize() {
     let driver = Self.touched()
     var update = VideoStreamingCapability()
-    update.preferredResolution = ImageResolution(400, 240)
+    update.preferredResolution = ImageResolution(600, 360)
+    update.scale = 1.5
     driver.updateCapability(update)
     driver.setVideoRequest(VideoStartRequest(size: VideoSize(400, 240)))
     let end = ["• touch interrupted", "• stopped resized", "→ EndService video"]
-    #expect(driver.take() == ["• capability 400×240"] + end)
+    #expect(driver.take() == ["• capability 600×360"] + end)
     driver.control(.endServiceACK, .video)
     driver.acknowledgeVideo()
     _ = driver.take()
-    Self.touch(driver, .begin, 399, 239)
-    #expect(driver.take() == ["• touch down 0 (399.0, 239.0), frame"])
+    Self.touch(driver, .begin, 570, 60)
+    #expect(driver.take() == ["• touch down 0 (380.0, 40.0), frame"])
   }
 
   /// The same pictures are shown larger.

@@ -154,13 +154,15 @@ import Testing
     #expect(driver.starts.dropFirst() == (policy == .keep ? [] : ["RAW 480×320"]))
   }
 
-  @Test func driverLeavesAtTheSameTime() {
+  @Test(arguments: [true, false]) func driverLeavesAtTheSameTime(isResizeFirst: Bool) {
     let driver = NegotiationDriver.streaming([Self.first])
-    driver.announce([Self.second])
+    if isResizeFirst { driver.announce([Self.second]) }
     driver.show(.background)
+    if !isResizeFirst { driver.announce([Self.second]) }
     driver.follow()
     driver.wait(.seconds(1))
     #expect(driver.starts.count == 1 && driver.take().contains("stopped hmi-status"))
+    #expect(driver.frame() == "dropped suspended")
     driver.show(.full)
     driver.runSession()
     #expect(driver.frame() == "sent" && driver.starts.last == "RAW 480×320")

@@ -67,25 +67,23 @@ import Testing
     }
   }
 
-  /// As for a script that acts when the app connects.
-  @Test func waitForTheRegistration() {
+  /// Before the registration as for a script that acts when the app connects.
+  @Test(arguments: [true, false], [true, false]) func waitForTheSubscription(isResize: Bool, isRegistered: Bool) {
     let size = ImageResolution(640, 360)
-    for isResize in [false, true] {
-      var app = TestApp()
-      app.run { session, now in
-        isResize
-          ? session.resize(to: size, scale: 2, now: now)
-          : session.updateCapability(
-            Self.update { ($0.preferredResolution, $0.scale) = (size, 2) }, now: now)
-      }
-      #expect(app.events == [.capabilityUpdateDeferred])
+    let expected = Self.update { ($0.preferredResolution, $0.scale) = (size, 2) }
+    var app = isRegistered ? TestApp.registered() : TestApp()
+    app.run { session, now in
+      isResize
+        ? session.resize(to: size, scale: 2, now: now) : session.updateCapability(expected, now: now)
+    }
+    #expect(app.events == [.capabilityUpdateDeferred])
+    if !isRegistered {
       app.startSession()
       app.register()
-      #expect(updates(of: app) == [])
-      ask(&app, subscribe: true)
-      #expect(updates(of: app).map(\.videoStreaming?.preferredResolution) == [size])
-      #expect(updates(of: app).map(\.videoStreaming?.scale) == [2])
     }
+    #expect(updates(of: app) == [])
+    ask(&app, subscribe: true)
+    #expect(updates(of: app) == [SystemCapability(type: .videoStreaming, videoStreaming: expected)])
   }
 
   /// A size is accepted only after the app has received it.
@@ -127,18 +125,6 @@ import Testing
     app.request(.unregisterAppInterface)
     app.register()
     #expect(offered(to: &app, second))
-  }
-
-  @Test func resizeIsSentWithTheSubscription() {
-    var app = TestApp.registered()
-    app.run { $0.resize(to: ImageResolution(400, 240), scale: 1.25, now: $1) }
-    #expect(updates(of: app) == [])
-    ask(&app, subscribe: true)
-    let expected = Self.update {
-      $0.preferredResolution = ImageResolution(400, 240)
-      $0.scale = 1.25
-    }
-    #expect(updates(of: app) == [SystemCapability(type: .videoStreaming, videoStreaming: expected)])
   }
 
   /// An app without a subscription can't know it.
