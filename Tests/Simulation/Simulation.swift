@@ -125,3 +125,12 @@ public enum Simulation {
     { $0.apps[0].encrypts = false },
   ]
 }
+
+extension Duration {
+  /// "12.345 s".
+  var text: String {
+    let milliseconds = components.seconds * 1000 + components.attoseconds / 1_000_000_000_000_000
+    let rest = String(milliseconds % 1000)
+    return "\(milliseconds / 1000).\(String(repeating: "0", count: 3 - rest.count))\(rest) s"
+  }
+}

@@ -349,10 +349,10 @@ final class World {
     let (pictures, sounds) = (headUnit.pictures[name] ?? 0, headUnit.sounds[name] ?? 0)
     let bound = livenessBound(app.plan)
     let deadline = network.now + bound
-    // A refusal of the only codec is final, and may still be in store.
-    let refusesCodec = (scenario.commands + scenario.steps.map(\.action)).contains { $0.contains("refuse videoCodec") }
     func isThere() -> Bool {
-      (app.video == nil || refusesCodec || headUnit.pictures[name] ?? 0 > pictures)
+      // A refusal that is still in store may be final, as that of the only codec is.
+      let isRefused = scenario.mentions("refuse ") && app.video?.problem != nil
+      return (app.video == nil || isRefused || headUnit.pictures[name] ?? 0 > pictures)
         && (app.sound == nil || headUnit.sounds[name] ?? 0 > sounds)
     }
     while finding == nil, !isThere(), network.now < deadline, apps.contains(where: { $0 === app }) {
@@ -493,13 +493,4 @@ final class World {
   }
 
   private var isDisturbed: Bool { disturbedUntil >= network.now || network.conditions.isSlow }
-}
-
-extension Duration {
-  /// "12.345 s".
-  var text: String {
-    let milliseconds = components.seconds * 1000 + components.attoseconds / 1_000_000_000_000_000
-    let rest = String(milliseconds % 1000)
-    return "\(milliseconds / 1000).\(String(repeating: "0", count: 3 - rest.count))\(rest) s"
-  }
 }

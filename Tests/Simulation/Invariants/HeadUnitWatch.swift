@@ -168,7 +168,8 @@ struct HeadUnitWatch {
         // A late acknowledgement with a size is taken for that of the next start.
         || isDisturbed && commands.contains { $0.contains("answer start-video") }
         || session.isRefused || isShortlyAfter(resized)
-    case .startBeforeRegistration, .noSession, .encryptedFrame(.rpc): return isShortlyAfter(session.unregistered)
+    case .startBeforeRegistration, .noSession, .encryptedFrame(.rpc), .encryptedFrame(.hybrid):
+      return isShortlyAfter(session.unregistered)
     case .notificationNotAllowed: return isShortlyAfter(session.statusSent)
     default: return false
     }
