@@ -98,7 +98,10 @@ struct HeadUnitWatch {
       session.serviceEnded = now
       session.silentSince = nil
     case .audioStopped: session.serviceEnded = now
-    case .videoRefused: session.isRefused = true
+    case .videoRefused:
+      session.isRefused = true
+      session.serviceEnded = now
+    case .audioRefused: session.serviceEnded = now
     case .rpcProtected: session.encryptsRPCs = true
     case .buttonsSubscribed(let buttons): session.buttons = buttons
     case .hapticRectangles(let rectangles): session.rectangleCount = rectangles.count
@@ -157,8 +160,10 @@ struct HeadUnitWatch {
       return isDisturbed
     // Nothing keeps the records of RPCs in order with those of video on another connection.
     case .undecryptableFrame: return session.encryptsRPCs && scenario.offersSecondary
-    // Both sides may end it at the same time.
+    // Both sides may end it at the same time, or the head unit refuses the start meanwhile.
     case .endOfServiceNotRunning: return isDisturbed || isShortlyAfter(session.serviceEnded)
+    // They were on their way when the driver's car changed its mind.
+    case .haptics: return scenario.mentions("update haptics off")
     // The app goes by updates alone after an answer that came later than it waits for.
     case .appCapability(.notOffered): return isDisturbed
     // A start without parameters, of an app that could not know the size, or does not yet.
