@@ -201,6 +201,8 @@ struct ServiceModel {
   /// - Returns: what is wrong with that.
   mutating func failed(retryAfter pause: Duration?, isUnanswered: Bool, now: Duration) -> String? {
     failed(now: now)
+    // The next start may follow at once, before anyone looks.
+    (state, since) = (.stopped, now)
     wasUnanswered = isUnanswered
     retryAt = pause.map { now + $0 }
     guard let pause else { return nil }
