@@ -168,7 +168,7 @@ let package = Package(
       cSettings: packageNames + (withoutX264 ? [.define("WITHOUT_X264")] : []), linkerSettings: pluginLink),
 
     .target(
-      name: "TestSupport", dependencies: ["CMalloc", "SDLWire"], path: "Tests/TestSupport", exclude: ["Programs"],
+      name: "TestSupport", dependencies: ["SDLWire"], path: "Tests/TestSupport", exclude: ["Programs"],
       swiftSettings: strict),
 
     // Both sides in virtual time; `make simulate`.
@@ -216,7 +216,6 @@ let package = Package(
       swiftSettings: test),
     .testTarget(name: "GStreamerKitTests", dependencies: ["GStreamerKit"], swiftSettings: test),
     .systemLibrary(name: "CGStreamerApp", path: "Tests/CGStreamerApp", pkgConfig: "gstreamer-app-1.0"),
-    .systemLibrary(name: "CMalloc", path: "Tests/CMalloc"),
     .target(name: "LockCount", path: "Tests/LockCount"),
     // No tests, but what those of the plugin's elements share; optimised, since it makes and compares pictures.
     .testTarget(name: "PluginTestSupport", dependencies: pluginModules, swiftSettings: strict),

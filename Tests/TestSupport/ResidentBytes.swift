@@ -1,4 +1,3 @@
-import CMalloc
 import Foundation
 
 /// The memory that this process uses now, in whole pages, for tests that run alone.
@@ -7,10 +6,4 @@ public func residentBytes() throws -> Int {
   let fields = try String(contentsOfFile: "/proc/self/statm", encoding: .utf8).split(separator: " ")
   guard fields.count > 1, let pages = Int(fields[1]) else { throw Unreadable() }
   return pages * Int(getpagesize())
-}
-
-/// The bytes that malloc has given out and that were not freed, in all of the process: of a leak each byte counts.
-public var allocatedBytes: Int {
-  let state = mallinfo2()
-  return Int(clamping: state.uordblks) + Int(clamping: state.hblkhd)
 }
