@@ -28,13 +28,13 @@ def is_balanced(text):
 
 
 CONDITION = re.compile(r"^(\s*(?:\} else )?(?:if|guard) )(.+?)( \{.*| else \{.*)$")
-RETURNED = re.compile(r"^(\s*return |\s*(?:public |private |fileprivate )*(?:static )?var \w+: Bool \{ )(.+?)( \}|)$")
+RETURNED = re.compile(r"^(\s*return |\s*(?:package |private |fileprivate )*(?:static )?var \w+: Bool \{ )(.+?)( \}|)$")
 COMPARISON = re.compile(r"^([^&|?:<>=!,]+) (<|<=|>|>=|==|!=) ([^&|?:<>=!,]+)$")
 STATEMENT = re.compile(r"^(\s+)([A-Za-z_][\w.!?\[\]]*(?:\(.*\)| [-+&|]*= .+))$")
 KEYWORDS = re.compile(
     r"^(let|var|return|case|throw|try|await|func|else|guard|if|for|while|switch|defer|super|self\.init|init|default|static|"
-    r"private|public|fileprivate|package|break|continue|typealias|associatedtype|nonisolated|unowned|weak|indirect)\b")
-CONSTANT = re.compile(r"^(\s*(?:public |private |fileprivate )*static let \w+(?:: [\w.]+)? = .*?\b)(\d[\d_]*)(\b[^.\w].*|)$")
+    r"private|fileprivate|package|break|continue|typealias|associatedtype|nonisolated|unowned|weak|indirect)\b")
+CONSTANT = re.compile(r"^(\s*(?:package |private |fileprivate )*static let \w+(?:: [\w.]+)? = .*?\b)(\d[\d_]*)(\b[^.\w].*|)$")
 EXTREME = re.compile(r"(?<![.\w])(min|max)\(")
 # The other two are the condition negated.
 OTHER = {"<": "<=", "<=": "<", ">": ">=", ">=": ">"}

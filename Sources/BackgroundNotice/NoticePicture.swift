@@ -7,29 +7,29 @@ import CPangoCairo
 /// when the text does not fit, and when there is no font or no Pango.
 ///
 /// Several threads may draw pictures at once.
-public struct NoticePicture: Equatable, Sendable {
+package struct NoticePicture: Equatable, Sendable {
   /// The margin on each side, as a fraction of the width; as in sdl_ios, also that above and below.
   static let inset = 0.05
   /// No encoder takes pictures with longer sides; Cairo's limit is twice this.
   static let longestSide = 16_384
 
   /// Pixels in a row.
-  public let width: Int
+  package let width: Int
   /// Rows.
-  public let height: Int
+  package let height: Int
   /// Bytes from one row of `luma` to the next: the width, and up to three more.
-  public let lumaStride: Int
+  package let lumaStride: Int
   /// 8-bit luma. Black is 16 and white 235, or 0 and 255 in full range (H.273, 8.3). Chroma is 128 everywhere.
-  public let luma: [UInt8]
+  package let luma: [UInt8]
   /// In pixels; nil when the picture is black.
-  public let fontSize: Int?
+  package let fontSize: Int?
 
   /// Draws `text` up to ``NoticeText/lengthLimit``. Markup in it is drawn literally.
   ///
   /// - Parameters:
   ///   - width: in pixels, clamped to 1…16384, as is `height`.
   ///   - isFullRange: whether luma uses 0…255 instead of 16…235.
-  public init(text: String, width: Int, height: Int, isFullRange: Bool = false) {
+  package init(text: String, width: Int, height: Int, isFullRange: Bool = false) {
     let width = min(max(width, 1), Self.longestSide)
     let height = min(max(height, 1), Self.longestSide)
     // As cairo_format_stride_for_width has it for CAIRO_FORMAT_A8.
@@ -93,15 +93,15 @@ public struct NoticePicture: Equatable, Sendable {
   }
 }
 
-public enum NoticeText {
+package enum NoticeText {
   /// The most Unicode scalars of a text that are drawn, which bounds the work. A notice that drivers can read at a
   /// glance is much shorter.
-  public static let lengthLimit = 1000
+  package static let lengthLimit = 1000
 
   /// The default text.
   ///
   /// - Parameter appName: as the head unit lists the app; may be empty.
-  public static func standard(appName: String) -> String {
+  package static func standard(appName: String) -> String {
     let name = drawable(appName)
     return "To see \(name.isEmpty ? "the app" : name) again, open it on its device when it is safe."
   }

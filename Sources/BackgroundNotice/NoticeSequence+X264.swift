@@ -9,7 +9,7 @@ extension NoticeSequence {
   ///   - count: pictures in all, at least one.
   ///   - logLevel: below errors, x264 warns of key frames that are then encoded again, and of the fixed quantizer.
   /// - Throws: ``EncoderError`` as ``X264Encoder`` does; the settings of a running stream cause none.
-  public init(
+  package init(
     text: String, settings: EncoderSettings, count: Int = standardCount, logLevel: LogLevel = .error,
     log: @escaping LogHandler
   ) throws(EncoderError) {

@@ -8,23 +8,23 @@ import Synchronization
 /// connects to a phone's service. BlueZ makes the connections, and hands over their descriptors.
 ///
 /// Devices have to be paired before, in the desktop's Bluetooth settings.
-public final class BluetoothTransport: Transport {
+package final class BluetoothTransport: Transport {
   /// Which end it is, and parameters for tests.
-  public struct Configuration: Sendable {
+  package struct Configuration: Sendable {
     /// The address of the bus on which BlueZ is; nil for the system bus.
-    public var busAddress: String?
+    package var busAddress: String?
     /// Between two attempts to connect to a phone, and before BlueZ is asked again after it has taken the service back.
-    public var retryPause = Duration.seconds(5)
-    public var clock = TimeSource.monotonic
+    package var retryPause = Duration.seconds(5)
+    package var clock = TimeSource.monotonic
     /// Gets lines for the log: devices that are refused. Called on the thread of the transport.
-    public var log: @Sendable (String) -> Void = { _ in }
+    package var log: @Sendable (String) -> Void = { _ in }
     let role: ProfileSession.Role
 
     /// As a phone; with an address, only that car is accepted.
-    public static func app(only car: BluetoothAddress? = nil) -> Configuration { Configuration(role: .app(only: car)) }
+    package static func app(only car: BluetoothAddress? = nil) -> Configuration { Configuration(role: .app(only: car)) }
 
     /// As a car.
-    public static func headUnit(connectingTo phone: BluetoothAddress) -> Configuration {
+    package static func headUnit(connectingTo phone: BluetoothAddress) -> Configuration {
       Configuration(role: .headUnit(phone))
     }
 
@@ -58,17 +58,17 @@ public final class BluetoothTransport: Transport {
   private let state = Mutex(State())
 
   /// Does nothing before ``start(_:)``.
-  public init(_ configuration: Configuration) {
+  package init(_ configuration: Configuration) {
     self.configuration = configuration
   }
 
-  public var transportClass: TransportClass { .bluetooth }
+  package var transportClass: TransportClass { .bluetooth }
 
-  public func start(_ report: @escaping @Sendable (TransportEvent) -> Void) throws(LinkError) {
+  package func start(_ report: @escaping @Sendable (TransportEvent) -> Void) throws(LinkError) {
     try thread.start { self.run(report) }
   }
 
-  public func stop() {
+  package func stop() {
     state.withLock { state in
       state.isStopRequested = true
       state.context?.wakeUp()
@@ -105,5 +105,35 @@ extension BluetoothTransport {
       defer { state.closed = [] }
       return state.closed
     }
+  }
+}
+
+/// The address of a Bluetooth device (BD_ADDR), such as AA:BB:CC:DD:EE:FF.
+package struct BluetoothAddress: Hashable, Sendable, CustomStringConvertible {
+  private let bytes: [UInt8]
+
+  /// Six pairs of hexadecimal digits, of either case, with colons between them; nil for anything else.
+  package init?(_ text: String) {
+    self.init(text.split(separator: ":", omittingEmptySubsequences: false))
+  }
+
+  /// The device of a BlueZ object, from the object's path: `…/dev_AA_BB_CC_DD_EE_FF`.
+  init?(objectPath: String) {
+    let name = objectPath.split(separator: "/").last ?? ""
+    guard name.hasPrefix("dev_") else { return nil }
+    self.init(name.dropFirst(4).split(separator: "_", omittingEmptySubsequences: false))
+  }
+
+  private init?(_ parts: [Substring]) {
+    let bytes = parts.compactMap { part in
+      part.utf8.count == 2 && part.allSatisfy(\.isHexDigit) ? UInt8(part, radix: 16) : nil
+    }
+    guard parts.count == 6, bytes.count == 6 else { return nil }
+    self.bytes = bytes
+  }
+
+  /// In upper case, as BlueZ writes it.
+  package var description: String {
+    bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16, uppercase: true) }.joined(separator: ":")
   }
 }

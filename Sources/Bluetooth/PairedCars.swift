@@ -1,12 +1,12 @@
 import DBus
 
 /// A car that is paired with this machine, as BlueZ knows it.
-public struct PairedCar: Hashable, Sendable {
-  public var address: BluetoothAddress
+package struct PairedCar: Hashable, Sendable {
+  package var address: BluetoothAddress
   /// The name for users; the address if it has none.
-  public var name: String
+  package var name: String
 
-  public init(address: BluetoothAddress, name: String) {
+  package init(address: BluetoothAddress, name: String) {
     self.address = address
     self.name = name
   }
@@ -35,7 +35,7 @@ public struct PairedCar: Hashable, Sendable {
 /// The cars that are paired with this machine. BlueZ is asked again only after it has signalled a change.
 ///
 /// `@unchecked Sendable`: one thread at a time uses it.
-public final class PairedCars: @unchecked Sendable {
+package final class PairedCars: @unchecked Sendable {
   private static let objectManager = "org.freedesktop.DBus.ObjectManager"
 
   private let busAddress: String?
@@ -49,14 +49,14 @@ public final class PairedCars: @unchecked Sendable {
   /// - Parameters:
   ///   - busAddress: of the bus on which BlueZ is; nil for the system bus.
   ///   - timeout: of the connection to the bus, and of each answer.
-  public init(busAddress: String? = nil, timeout: Duration = .milliseconds(500)) {
+  package init(busAddress: String? = nil, timeout: Duration = .milliseconds(500)) {
     self.busAddress = busAddress
     self.timeout = timeout
   }
 
   /// The cars that are paired now, in the order of their names. Empty without BlueZ, which is not started for this; the
   /// last ones if it does not answer in time.
-  public func list() -> [PairedCar] {
+  package func list() -> [PairedCar] {
     switch bluez.look() {
     case .absent: cars = []
     case .started:

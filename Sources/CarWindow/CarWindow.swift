@@ -3,34 +3,34 @@ import SDLLink
 
 /// A screen for one program: a private X server with the program on it, or an existing display. Its thread talks to the
 /// server, manages the windows and watches both processes.
-public final class CarWindow: Sendable {
-  public struct Configuration: Sendable {
+package final class CarWindow: Sendable {
+  package struct Configuration: Sendable {
     /// The program with its arguments; empty for none.
-    public var command: [String] = []
+    package var command: [String] = []
     /// Added to that of this process.
-    public var environment: [String: String] = [:]
+    package var environment: [String: String] = [:]
     /// Where the program starts; nil is here.
-    public var folder: String?
+    package var folder: String?
     /// An existing display, such as `:0`; nil starts a server.
-    public var display: String?
+    package var display: String?
     /// Of a private server.
-    public var size = ScreenSize(800, 480)
-    public var maximumSize = ScreenSize(1920, 1080)
-    public var pixelsPerInch = 96
+    package var size = ScreenSize(800, 480)
+    package var maximumSize = ScreenSize(1920, 1080)
+    package var pixelsPerInch = 96
     /// Whether the pointer is in the picture.
-    public var showsPointer = false
+    package var showsPointer = false
     /// Whether the program is started again after each end.
-    public var restarts = false
+    package var restarts = false
     /// Whether the items that can be focused are looked for.
-    public var readsItems = false
+    package var readsItems = false
     /// Gets each line that the program writes, on the thread.
-    public var note: @Sendable (String) -> Void = { _ in }
+    package var note: @Sendable (String) -> Void = { _ in }
 
-    public init() {}
+    package init() {}
   }
 
   /// Reports, on the thread.
-  public enum Event: Sendable {
+  package enum Event: Sendable {
     /// Something optional is missing; the window goes on.
     case lacking(CarWindowError)
     /// The server can be connected to.
@@ -42,18 +42,18 @@ public final class CarWindow: Sendable {
   }
 
   /// The screen as it was copied.
-  public struct Picture: Sendable {
+  package struct Picture: Sendable {
     let pixels: SharedPixels
-    public let size: ScreenSize
+    package let size: ScreenSize
     /// The focusable items on it.
-    public let items: [ScreenArea]
+    package let items: [ScreenArea]
 
     /// Pixels of BGRx, without padding; valid as long as this picture is there, and until the next call of
     /// ``takePicture(notBefore:atLatest:)``.
-    public var memory: UnsafeRawPointer { UnsafeRawPointer(pixels.memory) }
+    package var memory: UnsafeRawPointer { UnsafeRawPointer(pixels.memory) }
   }
 
-  public enum Outcome {
+  package enum Outcome {
     case picture(Picture)
     /// The program is over, and the screen stays as it is.
     case ended
@@ -128,14 +128,14 @@ public final class CarWindow: Sendable {
   private let thread = WorkerThread(name: "sdl-car-window")
   private let report: @Sendable (Event) -> Void
 
-  public init(_ configuration: Configuration, report: @escaping @Sendable (Event) -> Void) {
+  package init(_ configuration: Configuration, report: @escaping @Sendable (Event) -> Void) {
     self.configuration = configuration
     self.report = report
   }
 
   /// Opens the display and starts the program, on the thread; the result is reported, or returned by
   /// ``takePicture(notBefore:atLatest:)``.
-  public func start() throws(CarWindowError) {
+  package func start() throws(CarWindowError) {
     do {
       try wakeUp.open()
       try thread.start { [self] in
@@ -150,7 +150,7 @@ public final class CarWindow: Sendable {
   }
 
   /// Ends the program and the server, and waits for that for a limited time.
-  public func stop() {
+  package func stop() {
     state.change { state in
       state.isStopping = true
       // A server that hangs sends no reply for which the thread may wait. The lock keeps the descriptor open meanwhile.
@@ -165,21 +165,21 @@ public final class CarWindow: Sendable {
   }
 
   /// Lets the current call of ``takePicture(notBefore:atLatest:)`` and all later ones return, until false is set.
-  public func setInterrupted(_ isInterrupted: Bool) {
+  package func setInterrupted(_ isInterrupted: Bool) {
     state.change { $0.isInterrupted = isInterrupted }
   }
 
-  public func resize(to size: ScreenSize) {
+  package func resize(to size: ScreenSize) {
     state.withLock { $0.newSize = size.limited(to: configuration.maximumSize) }
     wakeUp.signal()
   }
 
-  public func run(_ command: [String]) {
+  package func run(_ command: [String]) {
     state.withLock { $0.newCommand = command }
     wakeUp.signal()
   }
 
-  public func inject(_ inputs: [ScreenInput]) {
+  package func inject(_ inputs: [ScreenInput]) {
     state.withLock { state in
       if state.inputs.count + inputs.count <= Self.maximumInputCount { state.inputs += inputs }
     }
@@ -187,12 +187,12 @@ public final class CarWindow: Sendable {
   }
 
   /// The next picture is copied even if nothing changes.
-  public func refresh() {
+  package func refresh() {
     state.change { $0.isRefreshing = true }
   }
 
   /// Whether changes need not be seen; then nothing waits for one.
-  public func setHidden(_ isHidden: Bool) {
+  package func setHidden(_ isHidden: Bool) {
     state.change { $0.isHidden = isHidden }
   }
 
@@ -201,7 +201,7 @@ public final class CarWindow: Sendable {
   /// - Parameters:
   ///   - earliest: no picture is taken before.
   ///   - latest: one is taken then even if nothing has changed.
-  public func takePicture(notBefore earliest: Duration, atLatest latest: Duration) -> Outcome {
+  package func takePicture(notBefore earliest: Duration, atLatest latest: Duration) -> Outcome {
     while true {
       let (isReady, isWanted) = state.withLock { ($0.isReady, $0.isPictureWanted) }
       // The thread says when the display is there, or why it is not.
@@ -247,5 +247,27 @@ public final class CarWindow: Sendable {
     if let failure = state.failure { return .failed(failure) }
     if state.isInterrupted || state.isOver { return .interrupted }
     return state.hasEnded ? .ended : nil
+  }
+}
+
+/// Why a program has no screen, or no more.
+package struct CarWindowError: Error, Equatable, Sendable, CustomStringConvertible {
+  /// Kinds that callers may have to tell apart.
+  package enum Kind: Equatable, Sendable {
+    /// Something has to be installed.
+    case missing
+    /// A setting can't be used.
+    case setting
+    /// Anything else that goes wrong.
+    case failed
+  }
+
+  package let kind: Kind
+  /// What happened, and what to do.
+  package let description: String
+
+  init(_ kind: Kind, _ description: String) {
+    self.kind = kind
+    self.description = description
   }
 }

@@ -165,3 +165,100 @@ final class GuardedProcess {
     return nil
   }
 }
+
+/// The program that guards others (`process_guard.h`): it ends them when this process is gone. A program of its own, so
+/// that nothing of this process's memory, such as a private key, is in a second one.
+package struct ProcessGuard: Sendable {
+  /// Its name in the folder of the plugin.
+  package static let name = "sdl-process-guard"
+  private static let argument = "--process-guard"
+
+  /// How it is started.
+  let command: [String]
+
+  /// This program, which calls ``run(_:)`` before anything else.
+  package static let thisProgram = ProcessGuard(command: ["/proc/self/exe", argument])
+
+  /// The one in the folder of the plugin, or of whatever program has this code inside; otherwise the one in PATH.
+  static func installed() throws(CarWindowError) -> ProcessGuard {
+    let file = guard_own_file().map { String(cString: $0) } ?? ""
+    let folder = file.split(separator: "/", omittingEmptySubsequences: false).dropLast().joined(separator: "/")
+    let beside = "\(folder.isEmpty ? "." : folder)/\(name)"
+    if access(beside, X_OK) == 0 { return ProcessGuard(command: [beside]) }
+    if let path = CarWindow.path(of: name) { return ProcessGuard(command: [path]) }
+    throw CarWindowError(
+      .missing, "\(beside) is missing, which ends programs together with this one: install it beside the plugin")
+  }
+
+  /// Does a guard's work, if the arguments ask for it.
+  /// - Returns: the status to exit with; nil if they do not.
+  package static func run(_ arguments: [String]) -> Int32? {
+    guard arguments.dropFirst().first == argument else { return nil }
+    let rest = CStrings(Array(arguments.dropFirst(2)))
+    return withExtendedLifetime(rest) { guard_main(Int32(clamping: rest.count), rest.pointer) }
+  }
+}
+
+/// Strings as a C array that ends with NULL.
+final class CStrings {
+  let pointer: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>
+  let count: Int
+
+  init(_ texts: [String]) {
+    count = texts.count
+    pointer = .allocate(capacity: texts.count + 1)
+    for (index, text) in texts.enumerated() { (pointer + index).initialize(to: strdup(text)) }
+    (pointer + count).initialize(to: nil)
+  }
+
+  deinit {
+    for index in 0..<count { free(pointer[index]) }
+    pointer.deallocate()
+  }
+}
+
+/// The last lines that a program has written.
+struct OutputTail: Sendable {
+  private static let maximumLineCount = 10
+  /// In bytes; a longer line continues as another one.
+  private static let maximumLineLength = 400
+
+  private var complete: [String] = []
+  private var rest: [UInt8] = []
+
+  /// Takes bytes; returns the lines that they have completed.
+  mutating func append(_ bytes: some Sequence<UInt8>) -> [String] {
+    var lines: [String] = []
+    for byte in bytes {
+      if byte == UInt8(ascii: "\n") || rest.count >= Self.maximumLineLength {
+        lines.append(Self.text(rest))
+        rest = []
+      }
+      if byte != UInt8(ascii: "\n") { rest.append(byte) }
+    }
+    complete = Array((complete + lines).suffix(Self.maximumLineCount))
+    return lines
+  }
+
+  /// The last of them, with the one that is not complete yet.
+  var lines: [String] {
+    (complete + (rest.isEmpty ? [] : [Self.text(rest)])).filter { !$0.isEmpty }.suffix(Self.maximumLineCount)
+  }
+
+  private static func text(_ bytes: [UInt8]) -> String {
+    String(decoding: bytes, as: UTF8.self).filter { !($0.unicodeScalars.first?.properties.generalCategory == .control) }
+  }
+}
+
+/// Folders that only this user can read.
+enum PrivateFolder {
+  /// Makes one with a unique name, in the session's run-time folder.
+  static func make() throws(CarWindowError) -> String {
+    let parent = CarWindow.environment["XDG_RUNTIME_DIR"].flatMap { access($0, W_OK) == 0 ? $0 : nil } ?? "/tmp"
+    var template = Array("\(parent)/sdl-car-window-\(getpid())-XXXXXX".utf8CString)
+    guard mkdtemp(&template) != nil else {
+      throw CarWindowError(.failed, "Can't create a folder in \(parent): \(String(cString: strerror(errno)))")
+    }
+    return String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+  }
+}

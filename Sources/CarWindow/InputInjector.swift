@@ -73,3 +73,14 @@ final class InputInjector {
     _ = display.xcb.xcb_test_fake_input(display.connection, type, detail, 0, display.root, x, y, 0)
   }
 }
+
+/// Input on the screen, in its pixels.
+package enum ScreenInput: Equatable, Sendable {
+  case move(x: Int, y: Int)
+  /// A button of the pointer: 1 is the first, 4 and 5 turn the wheel up and down, 6 and 7 to the left and right.
+  case button(Int, isDown: Bool)
+  /// No finger is left on the screen: the pointer leaves the program's windows.
+  case leave
+  /// A key, by X's name of its symbol, such as `Return`.
+  case key(String, isDown: Bool)
+}

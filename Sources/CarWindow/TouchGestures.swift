@@ -1,6 +1,6 @@
 /// Fingers as input for programs that know only a pointer, which is all that XTEST can move: the first finger is the
 /// pointer with its first button; two fingers turn the wheel, and with Ctrl if they pinch.
-public struct TouchGestures: Sendable {
+package struct TouchGestures: Sendable {
   /// The meaning of the fingers on the screen.
   private enum Phase: Equatable {
     case none
@@ -26,12 +26,12 @@ public struct TouchGestures: Sendable {
   private var center = Point(x: 0, y: 0)
   private var distance = 0.0
 
-  public init() {}
+  package init() {}
 
   /// A finger touches the screen.
   ///
   /// - Parameter turnsWheel: whether a second finger makes a gesture; otherwise it is ignored.
-  public mutating func down(_ id: UInt32, x: Double, y: Double, turnsWheel: Bool = true) -> [ScreenInput] {
+  package mutating func down(_ id: UInt32, x: Double, y: Double, turnsWheel: Bool = true) -> [ScreenInput] {
     // No more than two hands have, so that fingers which never leave the screen take no memory.
     guard fingers.count < 10, turnsWheel || fingers.isEmpty else { return [] }
     fingers[id] = Point(x: x, y: y)
@@ -49,7 +49,7 @@ public struct TouchGestures: Sendable {
     }
   }
 
-  public mutating func move(_ id: UInt32, x: Double, y: Double) -> [ScreenInput] {
+  package mutating func move(_ id: UInt32, x: Double, y: Double) -> [ScreenInput] {
     guard fingers[id] != nil else { return [] }
     fingers[id] = Point(x: x, y: y)
     switch phase {
@@ -59,7 +59,7 @@ public struct TouchGestures: Sendable {
     }
   }
 
-  public mutating func up(_ id: UInt32) -> [ScreenInput] {
+  package mutating func up(_ id: UInt32) -> [ScreenInput] {
     guard fingers.removeValue(forKey: id) != nil else { return [] }
     defer { if fingers.isEmpty { phase = .none } }
     let rest: [ScreenInput] = fingers.isEmpty ? [.leave] : []
@@ -68,7 +68,7 @@ public struct TouchGestures: Sendable {
     return rest
   }
 
-  public mutating func cancel() -> [ScreenInput] {
+  package mutating func cancel() -> [ScreenInput] {
     defer { (phase, fingers) = (.none, [:]) }
     if case .pointer = phase { return [.button(1, isDown: false), .leave] }
     return fingers.isEmpty ? [] : [.leave]
@@ -126,7 +126,7 @@ public struct TouchGestures: Sendable {
   }
 
   /// The pixel of a coordinate; 0 for NaN.
-  public static func pixel(_ position: Double) -> Int {
+  package static func pixel(_ position: Double) -> Int {
     position.isFinite ? Int(max(-32768, min(32767, position.rounded(.down)))) : 0
   }
 }

@@ -2,22 +2,22 @@ import DBus
 import SDLLink
 
 /// A head unit that announces itself on the local network.
-public struct AnnouncedHeadUnit: Hashable, Sendable {
+package struct AnnouncedHeadUnit: Hashable, Sendable {
   /// The name for users.
-  public var name: String
+  package var name: String
   /// Of IPv4 or IPv6, as text.
-  public var address: String
-  public var port: UInt16
+  package var address: String
+  package var port: UInt16
 
   /// An app's way to it.
-  public var uri: String { "sdl://\(address.contains(":") ? "[\(address)]" : address):\(port)" }
+  package var uri: String { "sdl://\(address.contains(":") ? "[\(address)]" : address):\(port)" }
 }
 
 /// The head units that announce themselves on the local network by DNS-SD (RFC 6763), found by Avahi. The first look
 /// queries the network; from then on Avahi is notified of changes.
 ///
 /// `@unchecked Sendable`: one thread at a time uses it.
-public final class AnnouncedHeadUnits: @unchecked Sendable {
+package final class AnnouncedHeadUnits: @unchecked Sendable {
   /// No standard names a service type; SmartDeviceLink's own proposal (SDL-0143) was rejected.
   static let serviceType = "_smartdevicelink._tcp"
   static let avahi = "org.freedesktop.Avahi"
@@ -68,13 +68,13 @@ public final class AnnouncedHeadUnits: @unchecked Sendable {
   /// - Parameters:
   ///   - busAddress: of the bus on which Avahi is; nil for the system bus.
   ///   - timeout: of each call to Avahi, of the first query to the network, and of the wait for new addresses.
-  public init(busAddress: String? = nil, timeout: Duration = .milliseconds(500)) {
+  package init(busAddress: String? = nil, timeout: Duration = .milliseconds(500)) {
     self.busAddress = busAddress
     self.timeout = timeout
   }
 
   /// The head units that are announced now, ordered by name. Empty without Avahi, which is not started for this.
-  public func list() -> [AnnouncedHeadUnit] {
+  package func list() -> [AnnouncedHeadUnit] {
     switch service.look() {
     case .absent:
       clear()

@@ -2,30 +2,30 @@ import DBus
 
 /// Announces a head unit on the local network by DNS-SD (RFC 6763), for as long as this object exists. Avahi does it: the
 /// announcement ends as well if Avahi is stopped or restarted, and only a new object announces the head unit again.
-public final class HeadUnitAnnouncement: Sendable {
+package final class HeadUnitAnnouncement: Sendable {
   /// Why there is no announcement, and what to do.
-  public struct Failure: Error, CustomStringConvertible {
-    public var description: String
+  package struct Failure: Error, CustomStringConvertible {
+    package var description: String
 
-    public init(description: String) {
+    package init(description: String) {
       self.description = description
     }
   }
 
   /// Whether the network can reach a head unit that listens on `address`; nil for all of this machine's.
-  public static func canReach(_ address: String?) -> Bool {
+  package static func canReach(_ address: String?) -> Bool {
     guard let address else { return true }
     return !address.hasPrefix("127.") && !["::1", "localhost"].contains(address)
   }
 
-  public let name: String
+  package let name: String
   /// Avahi ends the announcement with the connection.
   private let client: BusClient
 
   /// - Parameters:
   ///   - port: that the head unit listens on.
   ///   - busAddress: of the bus on which Avahi is; nil for the system bus.
-  public init(port: UInt16, busAddress: String? = nil, timeout: Duration = .seconds(2)) throws(Failure) {
+  package init(port: UInt16, busAddress: String? = nil, timeout: Duration = .seconds(2)) throws(Failure) {
     let avahi = AnnouncedHeadUnits.avahi
     guard let client = BusClient(address: busAddress, timeout: timeout),
       let host = client.call(avahi, "/", "\(avahi).Server", "GetHostName")?[0]?.text

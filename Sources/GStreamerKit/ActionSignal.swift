@@ -4,13 +4,13 @@
 ///     ActionSignal("send-rpc", .string, .string) { sink, arguments in
 ///       sink.sendRPC(arguments.string(0), arguments.string(1))
 ///     }
-public struct ActionSignal<Owner: GStreamerElement>: Sendable {
+package struct ActionSignal<Owner: GStreamerElement>: Sendable {
   private let name: StaticString
   private let parameters: [ActionParameter]
   private let call: @Sendable (Owner, ActionArguments) -> UInt32
 
   /// - Parameter call: runs on the thread of the application, without locks.
-  public init(
+  package init(
     _ name: StaticString, _ parameters: ActionParameter..., call: @escaping @Sendable (Owner, ActionArguments) -> UInt32
   ) {
     self.name = name
@@ -37,7 +37,7 @@ public struct ActionSignal<Owner: GStreamerElement>: Sendable {
   }
 }
 
-public enum ActionParameter: Sendable {
+package enum ActionParameter: Sendable {
   case string
   case boolean
   /// GBytes.
@@ -53,16 +53,16 @@ public enum ActionParameter: Sendable {
 }
 
 /// The arguments of an ``ActionSignal``, by their places from 0 on.
-public struct ActionArguments {
+package struct ActionArguments {
   fileprivate let values: UnsafePointer<GValue>
 
   /// Nil for NULL.
-  public func string(_ index: Int) -> String? { (values + index).string }
+  package func string(_ index: Int) -> String? { (values + index).string }
 
-  public func boolean(_ index: Int) -> Bool { g_value_get_boolean(values + index) != 0 }
+  package func boolean(_ index: Int) -> Bool { g_value_get_boolean(values + index) != 0 }
 
   /// A copy; empty for NULL.
-  public func bytes(_ index: Int) -> [UInt8] {
+  package func bytes(_ index: Int) -> [UInt8] {
     guard let bytes = g_value_get_boxed(values + index).map({ OpaquePointer($0) }) else { return [] }
     var count: gsize = 0
     guard let data = g_bytes_get_data(bytes, &count) else { return [] }

@@ -2,7 +2,7 @@
 /// without the function.
 ///
 /// GStreamer calls them on the threads that its documentation names, and never after the element is finalized.
-public protocol BaseSinkElement: GStreamerElement, PropertyOwner {
+package protocol BaseSinkElement: GStreamerElement, PropertyOwner {
   var baseSink: UnsafeMutablePointer<GstBaseSink> { get }
 
   // GstElement's.
@@ -39,50 +39,50 @@ nonisolated(unsafe) private let baseSinkClass: UnsafeMutablePointer<GstBaseSinkC
   retainedClass(gst_base_sink_get_type())
 
 extension BaseSinkElement {
-  public var gstElement: UnsafeMutablePointer<GstElement> { baseSink.cast() }
-  public var pad: UnsafeMutablePointer<GstPad> { cgst_base_sink_pad(baseSink) }
+  package var gstElement: UnsafeMutablePointer<GstElement> { baseSink.cast() }
+  package var pad: UnsafeMutablePointer<GstPad> { cgst_base_sink_pad(baseSink) }
 
-  public func sendEvent(_ event: UnsafeMutablePointer<GstEvent>) -> Bool { sendParentEvent(event) }
-  public func answerApplication(_ query: UnsafeMutablePointer<GstQuery>) -> Bool { answerApplicationByParent(query) }
-  public func proposeAllocation(_ query: UnsafeMutablePointer<GstQuery>) -> Bool { false }
-  public func getTimes(
+  package func sendEvent(_ event: UnsafeMutablePointer<GstEvent>) -> Bool { sendParentEvent(event) }
+  package func answerApplication(_ query: UnsafeMutablePointer<GstQuery>) -> Bool { answerApplicationByParent(query) }
+  package func proposeAllocation(_ query: UnsafeMutablePointer<GstQuery>) -> Bool { false }
+  package func getTimes(
     of buffer: UnsafeMutablePointer<GstBuffer>, _ start: inout GstClockTime, _ end: inout GstClockTime
   ) {
     getParentTimes(of: buffer, &start, &end)
   }
 
   /// The parent's `change_state`.
-  public func changeParentState(_ transition: GstStateChange) -> GstStateChangeReturn {
+  package func changeParentState(_ transition: GstStateChange) -> GstStateChangeReturn {
     baseSinkClass.pointee.parent_class.change_state(gstElement, transition)
   }
 
   /// The parent's `send_event`, which takes the event's reference.
-  public func sendParentEvent(_ event: UnsafeMutablePointer<GstEvent>) -> Bool {
+  package func sendParentEvent(_ event: UnsafeMutablePointer<GstEvent>) -> Bool {
     baseSinkClass.pointee.parent_class.send_event(gstElement, event) != 0
   }
 
   /// The parent's `query` of the element.
-  public func answerApplicationByParent(_ query: UnsafeMutablePointer<GstQuery>) -> Bool {
+  package func answerApplicationByParent(_ query: UnsafeMutablePointer<GstQuery>) -> Bool {
     baseSinkClass.pointee.parent_class.query(gstElement, query) != 0
   }
 
   /// The parent's `query` of the pad.
-  public func answerByParent(_ query: UnsafeMutablePointer<GstQuery>) -> Bool {
+  package func answerByParent(_ query: UnsafeMutablePointer<GstQuery>) -> Bool {
     baseSinkClass.pointee.query(baseSink, query) != 0
   }
 
   /// The parent's `event`, which takes the event's reference.
-  public func handleByParent(_ event: UnsafeMutablePointer<GstEvent>) -> Bool {
+  package func handleByParent(_ event: UnsafeMutablePointer<GstEvent>) -> Bool {
     baseSinkClass.pointee.event(baseSink, event) != 0
   }
 
   /// The parent's `wait_event`.
-  public func waitByParent(for event: UnsafeMutablePointer<GstEvent>) -> GstFlowReturn {
+  package func waitByParent(for event: UnsafeMutablePointer<GstEvent>) -> GstFlowReturn {
     baseSinkClass.pointee.wait_event(baseSink, event)
   }
 
   /// The parent's `get_times`.
-  public func getParentTimes(
+  package func getParentTimes(
     of buffer: UnsafeMutablePointer<GstBuffer>, _ start: inout GstClockTime, _ end: inout GstClockTime
   ) {
     baseSinkClass.pointee.get_times(baseSink, buffer, &start, &end)
@@ -90,33 +90,33 @@ extension BaseSinkElement {
 
   /// The running time of a time stamp in the present segment; `GST_CLOCK_TIME_NONE` if the segment is not one of times,
   /// as with `multifilesrc caps=video/x-raw,…`, or the result is after ``latestRunningTime``.
-  public func runningTime(of time: GstClockTime) -> GstClockTime {
+  package func runningTime(of time: GstClockTime) -> GstClockTime {
     let result = unlimitedRunningTime(of: time)
     return result > latestRunningTime ? .max : result
   }
 
   /// GstBaseSink's property: the time from the arrival of a buffer in the car until it is seen or heard.
-  public var renderDelay: Duration { .nanoseconds(Int64(clamping: UInt64(gst_base_sink_get_render_delay(baseSink)))) }
+  package var renderDelay: Duration { .nanoseconds(Int64(clamping: UInt64(gst_base_sink_get_render_delay(baseSink)))) }
 
   /// From the running time of a buffer to the time at which the head unit must have it.
-  public var offset: Duration {
+  package var offset: Duration {
     .nanoseconds(Int64(clamping: UInt64(gst_base_sink_get_latency(baseSink))))
       + .nanoseconds(Int64(gst_base_sink_get_ts_offset(baseSink))) - renderDelay
   }
 
   /// The running time of the buffer that the head unit must have now; zero without a clock.
-  public var presentTime: Duration {
+  package var presentTime: Duration {
     let time = UInt64(gst_element_get_current_running_time(gstElement))
     return time == .max ? .zero : max(.nanoseconds(Int64(clamping: time)) - offset, .zero)
   }
 
   /// Whether the base class waits for the time of a buffer with this time stamp, if that is in the segment.
-  public func isSynchronized(_ time: GstClockTime) -> Bool {
+  package func isSynchronized(_ time: GstClockTime) -> Bool {
     time != .max && baseSink.pointee.segment.format == GST_FORMAT_TIME && hasClock
   }
 
   /// Whether there is a clock to wait for, and the application wants that (property `sync`).
-  public var hasClock: Bool {
+  package var hasClock: Bool {
     gst_base_sink_get_sync(baseSink) != 0 && UInt64(gst_element_get_current_running_time(gstElement)) != .max
   }
 
@@ -137,25 +137,25 @@ extension BaseSinkElement {
 /// 146 years; a time stamp after that counts as none. Such a time plus the base time may exceed the 63 bits of
 /// GstSystemClock, whose wait would then spin, and ignore flushes and state changes. GStreamer's live sources make such
 /// time stamps when they read the base time while the state changes.
-public let latestRunningTime = GstClockTime(Int64.max / 2)
+package let latestRunningTime = GstClockTime(Int64.max / 2)
 
 /// The fields of an instance after GstBaseSink's.
-public struct BaseSinkInstance {
-  public let sink: any BaseSinkElement
+package struct BaseSinkInstance {
+  package let sink: any BaseSinkElement
 }
 
-public typealias BaseSinkType = ObjectType<GstBaseSink, GstBaseSinkClass, BaseSinkInstance>
+package typealias BaseSinkType = ObjectType<GstBaseSink, GstBaseSinkClass, BaseSinkInstance>
 
 extension BaseSinkType {
   /// Registers a type that is derived from GstBaseSink.
-  public static func register(
+  package static func register(
     _ name: StaticString, initClass: GClassInitFunc, initInstance: GInstanceInitFunc
   ) -> GType {
     register(name, derivedFrom: gst_base_sink_get_type(), initClass: initClass, initInstance: initInstance)
   }
 
   /// Gives a new instance its object, which gets the pad's events from now on.
-  public static func begin(_ instance: UnsafeMutableRawPointer?, with sink: any BaseSinkElement) {
+  package static func begin(_ instance: UnsafeMutableRawPointer?, with sink: any BaseSinkElement) {
     attach(BaseSinkInstance(sink: sink), to: instance)
     gst_pad_add_probe(
       sink.pad, GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM,
@@ -170,7 +170,7 @@ extension BaseSinkType {
     object(of: instance).sink
   }
 
-  public static func install<Sink: BaseSinkElement>(
+  package static func install<Sink: BaseSinkElement>(
     on sinkClass: UnsafeMutableRawPointer?, _ properties: PropertyList<Sink>, _ details: ElementDetails,
     _ signals: [ActionSignal<Sink>] = []
   ) {

@@ -8,64 +8,64 @@
 ///     caps.append(raw)
 ///     let common = caps.intersected(with: Caps(retaining: filter))
 ///     return common.take()
-public typealias Caps = MiniObject<GstCaps>
+package typealias Caps = MiniObject<GstCaps>
 
 extension MiniObject where Pointee == GstCaps {
   /// Empty caps, which nothing fits.
-  public init() {
+  package init() {
     self.init(taking: gst_caps_new_empty())
   }
 
-  public init(_ structure: consuming Structure) {
+  package init(_ structure: consuming Structure) {
     self.init()
     append(structure)
   }
 
   /// Caps as `gst_caps_from_string` reads them; nil if the text is none. For constants and tests; queries should append
   /// structures instead.
-  public init?(_ text: String) {
+  package init?(_ text: String) {
     self.init(owning: gst_caps_from_string(text))
   }
 
-  public static func template(of pad: UnsafeMutablePointer<GstPad>) -> Caps {
+  package static func template(of pad: UnsafeMutablePointer<GstPad>) -> Caps {
     Caps(owning: gst_pad_get_pad_template_caps(pad)) ?? Caps()
   }
 
   /// The present caps of a pad; nil before the first CAPS event.
-  public static func current(of pad: UnsafeMutablePointer<GstPad>) -> Caps? {
+  package static func current(of pad: UnsafeMutablePointer<GstPad>) -> Caps? {
     Caps(owning: gst_pad_get_current_caps(pad))
   }
 
   /// The answer of a pad's peer to a CAPS query; ANY without a peer. Call without locks.
-  public static func peerQuery(_ pad: UnsafeMutablePointer<GstPad>) -> Caps? {
+  package static func peerQuery(_ pad: UnsafeMutablePointer<GstPad>) -> Caps? {
     Caps(owning: gst_pad_peer_query_caps(pad, nil))
   }
 
   /// The same with a filter, whose order the answer has.
-  public static func peerQuery(_ pad: UnsafeMutablePointer<GstPad>, filter: borrowing Caps) -> Caps? {
+  package static func peerQuery(_ pad: UnsafeMutablePointer<GstPad>, filter: borrowing Caps) -> Caps? {
     Caps(owning: gst_pad_peer_query_caps(pad, filter.pointer))
   }
 
-  public var count: Int { Int(gst_caps_get_size(pointer)) }
+  package var count: Int { Int(gst_caps_get_size(pointer)) }
 
   /// Whether nothing fits.
-  public var isEmpty: Bool { gst_caps_is_empty(pointer) != 0 }
+  package var isEmpty: Bool { gst_caps_is_empty(pointer) != 0 }
 
   /// Whether everything that fits these caps fits `other` too.
-  public borrowing func isSubset(of other: borrowing Caps) -> Bool { gst_caps_is_subset(pointer, other.pointer) != 0 }
+  package borrowing func isSubset(of other: borrowing Caps) -> Bool { gst_caps_is_subset(pointer, other.pointer) != 0 }
 
   /// Whether both describe the same formats.
-  public borrowing func isEqual(to other: borrowing Caps) -> Bool { gst_caps_is_equal(pointer, other.pointer) != 0 }
+  package borrowing func isEqual(to other: borrowing Caps) -> Bool { gst_caps_is_equal(pointer, other.pointer) != 0 }
 
   /// What both have in common, in the order of these caps (GST_CAPS_INTERSECT_FIRST).
-  public borrowing func intersected(with other: borrowing Caps) -> Caps {
+  package borrowing func intersected(with other: borrowing Caps) -> Caps {
     Caps(owning: gst_caps_intersect_full(pointer, other.pointer, GST_CAPS_INTERSECT_FIRST)) ?? Caps()
   }
 
   /// Appends a structure, even if the caps cover it already.
   ///
   /// - Parameter features: of the memory; nil is system memory. They are copied.
-  public mutating func append(
+  package mutating func append(
     _ structure: consuming Structure, features: OpaquePointer? = nil
   ) {
     makeWritable()
@@ -75,7 +75,7 @@ extension MiniObject where Pointee == GstCaps {
   /// Appends a structure, unless the caps cover it already.
   ///
   /// - Parameter features: of the memory; nil is system memory. They are copied.
-  public mutating func merge(
+  package mutating func merge(
     _ structure: consuming Structure, features: OpaquePointer? = nil
   ) {
     // Takes the caps over, copies them if they are shared, and returns them.
@@ -84,25 +84,25 @@ extension MiniObject where Pointee == GstCaps {
   }
 
   /// Appends those structures of `other` that these caps do not cover already.
-  public mutating func merge(_ other: consuming Caps) {
+  package mutating func merge(_ other: consuming Caps) {
     pointer = gst_caps_merge(pointer, other.take()) ?? pointer
   }
 
   /// A structure to be read, as long as the caps are there and unchanged; nil if there is none at `index`.
-  public borrowing func structure(at index: Int) -> StructureView? {
+  package borrowing func structure(at index: Int) -> StructureView? {
     StructureView(caps: pointer, index)
   }
 
   /// The features of a structure, to be read or passed to ``append(_:features:)``.
-  public borrowing func features(at index: Int) -> OpaquePointer? {
+  package borrowing func features(at index: Int) -> OpaquePointer? {
     index >= 0 && index < count ? gst_caps_get_features(pointer, guint(index)) : nil
   }
 
   /// As gst-launch writes them.
-  public var text: String { Caps.text(pointer) }
+  package var text: String { Caps.text(pointer) }
 
   /// Borrowed caps as gst-launch writes them; "NULL" if there are none.
-  public static func text(_ caps: UnsafePointer<GstCaps>?) -> String {
+  package static func text(_ caps: UnsafePointer<GstCaps>?) -> String {
     String(freeing: gst_caps_to_string(caps)) ?? ""
   }
 

@@ -4,16 +4,16 @@
 ///
 ///     static let context = ContextType<HeadUnits>("sdl.head-units", boxed: "GstSdlHeadUnits")
 ///     let headUnits = HeadUnits.context.find(for: self) { HeadUnits() }   // in NULL→READY
-public struct ContextType<Object: AnyObject & Sendable>: Sendable {
+package struct ContextType<Object: AnyObject & Sendable>: Sendable {
   private static var field: String { "object" }
 
-  public let name: StaticString
+  package let name: StaticString
   private let boxedType: GType
 
   /// - Parameters:
   ///   - name: of the context.
   ///   - boxed: the name of its field's GType, unique in the process.
-  public init(_ name: StaticString, boxed: StaticString) {
+  package init(_ name: StaticString, boxed: StaticString) {
     self.name = name
     boxedType = g_boxed_type_register_static(
       boxed.cString,
@@ -30,7 +30,7 @@ public struct ContextType<Object: AnyObject & Sendable>: Sendable {
   }
 
   /// The object for an element. Call without locks: handlers of the application run.
-  public func find<Element: GStreamerElement>(for element: Element, make: () -> Object) -> Object {
+  package func find<Element: GStreamerElement>(for element: Element, make: () -> Object) -> Object {
     if let object = current(of: element) { return object }
     element.post(gst_message_new_need_context(element.gstElement.cast(), name.cString))
     if let object = current(of: element) { return object }

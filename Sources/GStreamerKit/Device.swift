@@ -1,15 +1,15 @@
 /// Devices that an application can list (GstDeviceMonitor), and elements for them.
-public struct Device: Sendable {
+package struct Device: Sendable {
   /// The name for users.
-  public var name: String
+  package var name: String
   /// Such as `Video/Sink`.
-  public var deviceClass: StaticString
+  package var deviceClass: StaticString
   /// The element whose caps the device has.
-  public var element: GType
+  package var element: GType
   /// The value for the element's property `uri`.
-  public var uri: String
+  package var uri: String
 
-  public init(name: String, deviceClass: StaticString, element: GType, uri: String) {
+  package init(name: String, deviceClass: StaticString, element: GType, uri: String) {
     self.name = name
     self.deviceClass = deviceClass
     self.element = element
@@ -41,12 +41,12 @@ public struct Device: Sendable {
   }
 
   /// The result of a provider's `probe`: a list of GstDevice of `type`.
-  public static func list(_ devices: [Device], of type: GType) -> UnsafeMutablePointer<GList>? {
+  package static func list(_ devices: [Device], of type: GType) -> UnsafeMutablePointer<GList>? {
     devices.reversed().reduce(nil) { list, device in g_list_prepend(list, device.make(type)) }
   }
 
   /// The result of a device's `create_element`: an element of this factory for its URI.
-  public static func makeElement(
+  package static func makeElement(
     _ factory: String, for device: UnsafeMutablePointer<GstDevice>?, name: UnsafePointer<CChar>?
   ) -> UnsafeMutablePointer<GstElement>? {
     guard let element = gst_element_factory_make(factory, name) else { return nil }
@@ -57,7 +57,7 @@ public struct Device: Sendable {
     return element
   }
 
-  public static func deviceClass(of device: UnsafeMutablePointer<GstDevice>?) -> String {
+  package static func deviceClass(of device: UnsafeMutablePointer<GstDevice>?) -> String {
     guard let text = gst_device_get_device_class(device) else { return "" }
     defer { g_free(text) }
     return String(cString: text)
@@ -65,7 +65,7 @@ public struct Device: Sendable {
 }
 
 extension Device: Equatable {
-  public static func == (left: Device, right: Device) -> Bool {
+  package static func == (left: Device, right: Device) -> Bool {
     left.element == right.element && left.uri == right.uri && left.name == right.name
   }
 }
@@ -73,20 +73,20 @@ extension Device: Equatable {
 /// The list of a provider that was started.
 ///
 /// `@unchecked Sendable`: GstDeviceProvider has a lock of its own.
-public struct DeviceList: @unchecked Sendable {
+package struct DeviceList: @unchecked Sendable {
   private let provider: UnsafeMutablePointer<GstDeviceProvider>
   private let type: GType
 
   /// - Parameters:
   ///   - provider: which outlives the list.
   ///   - type: of the devices, derived from GstDevice.
-  public init(of provider: UnsafeMutablePointer<GstDeviceProvider>, type: GType) {
+  package init(of provider: UnsafeMutablePointer<GstDeviceProvider>, type: GType) {
     self.provider = provider
     self.type = type
   }
 
   /// Adds a device, and tells the monitor.
-  public func add(_ device: Device) -> ListedDevice? {
+  package func add(_ device: Device) -> ListedDevice? {
     guard let made = device.make(type) else { return nil }
     let listed = ListedDevice(made.assumingMemoryBound(to: GstDevice.self))
     gst_device_provider_device_add(provider, listed.pointer)
@@ -94,7 +94,7 @@ public struct DeviceList: @unchecked Sendable {
   }
 
   /// Removes it, and tells the monitor.
-  public func remove(_ device: ListedDevice) {
+  package func remove(_ device: ListedDevice) {
     gst_device_provider_device_remove(provider, device.pointer)
   }
 }
@@ -102,7 +102,7 @@ public struct DeviceList: @unchecked Sendable {
 /// A device of a provider.
 ///
 /// `@unchecked Sendable`: the count of its references is atomic.
-public final class ListedDevice: @unchecked Sendable {
+package final class ListedDevice: @unchecked Sendable {
   fileprivate let pointer: UnsafeMutablePointer<GstDevice>
 
   fileprivate init(_ floating: UnsafeMutablePointer<GstDevice>) {

@@ -3,14 +3,14 @@
 ///     static let encoderSetup = ElementSignal("encoder-setup")
 ///     encoderSetup.install(on: sinkClass)   // in class_init
 ///     encoderSetup.emit(sink, encoder)
-public struct ElementSignal: Sendable {
+package struct ElementSignal: Sendable {
   private let name: StaticString
 
-  public init(_ name: StaticString) {
+  package init(_ name: StaticString) {
     self.name = name
   }
 
-  public func install(on elementClass: UnsafeMutableRawPointer?) {
+  package func install(on elementClass: UnsafeMutableRawPointer?) {
     guard let type = elementClass?.assumingMemoryBound(to: GTypeClass.self).pointee.g_type else { return }
     var types = [gst_element_get_type()]
     g_signal_newv(
@@ -18,7 +18,7 @@ public struct ElementSignal: Sendable {
   }
 
   /// Calls the handlers. Without locks.
-  public func emit(_ owner: some GStreamerElement, _ element: UnsafeMutablePointer<GstElement>) {
+  package func emit(_ owner: some GStreamerElement, _ element: UnsafeMutablePointer<GstElement>) {
     let type = UnsafeMutableRawPointer(owner.gstElement).assumingMemoryBound(to: GTypeInstance.self)
     let id = g_signal_lookup(name.cString, type.pointee.g_class.pointee.g_type)
     var values = [GValue](repeating: GValue(), count: 2)

@@ -7,7 +7,7 @@
 ///     }
 ///
 /// None of these may be called with a lock held: handlers of the application run in them.
-public protocol GStreamerElement: AnyObject, Sendable {
+package protocol GStreamerElement: AnyObject, Sendable {
   static var log: LogCategory { get }
   /// The element, unowned.
   var gstElement: UnsafeMutablePointer<GstElement> { get }
@@ -15,20 +15,20 @@ public protocol GStreamerElement: AnyObject, Sendable {
 
 extension GStreamerElement {
   /// Whether the element is in PAUSED or PLAYING, or on its way down from there.
-  public var isRunning: Bool { cgst_element_state(gstElement).rawValue > GST_STATE_READY.rawValue }
+  package var isRunning: Bool { cgst_element_state(gstElement).rawValue > GST_STATE_READY.rawValue }
 
   /// Whether messages can reach an application.
-  public var hasBus: Bool { ObjectReference(owning: gst_element_get_bus(gstElement)) != nil }
+  package var hasBus: Bool { ObjectReference(owning: gst_element_get_bus(gstElement)) != nil }
 
   /// Whether messages reach an application: the outermost bin has a bus. playbin takes its sinks to READY before they
   /// belong to the pipeline, and their messages are then lost.
-  public var hasListener: Bool {
+  package var hasListener: Bool {
     let pipeline = Self.outermostBin(of: gstElement)
     return ObjectReference(owning: gst_element_get_bus(pipeline.pointer.cast())) != nil
   }
 
   /// Identifies the pipeline, or the element itself if it is in no bin.
-  public var pipelineAddress: UInt { UInt(bitPattern: Self.outermostBin(of: gstElement).pointer) }
+  package var pipelineAddress: UInt { UInt(bitPattern: Self.outermostBin(of: gstElement).pointer) }
 
   /// The pipeline, or the element itself if it is in no bin.
   static func outermostBin(of element: UnsafeMutablePointer<GstElement>) -> ObjectReference<GstObject> {
@@ -39,7 +39,7 @@ extension GStreamerElement {
 
   /// Logs in the element's category; the message is built only if it is logged.
   @inline(__always)
-  public func log(
+  package func log(
     _ level: GstDebugLevel, _ message: @autoclosure () -> String, file: StaticString = #fileID,
     function: StaticString = #function, line: Int32 = #line
   ) {
@@ -47,7 +47,7 @@ extension GStreamerElement {
   }
 
   /// Logs and posts a warning; the stream goes on.
-  public func warn(
+  package func warn(
     _ error: ElementError, file: StaticString = #fileID, function: StaticString = #function, line: Int32 = #line
   ) {
     log(GST_LEVEL_WARNING, "\(error.text) \(error.details ?? "")", file: file, function: function, line: line)
@@ -55,7 +55,7 @@ extension GStreamerElement {
   }
 
   /// Logs and posts an error.
-  public func postError(
+  package func postError(
     _ error: ElementError, file: StaticString = #fileID, function: StaticString = #function, line: Int32 = #line
   ) {
     log(GST_LEVEL_ERROR, "\(error.text) \(error.details ?? "")", file: file, function: function, line: line)
@@ -63,47 +63,47 @@ extension GStreamerElement {
   }
 
   /// Posts a message, and takes ownership of it.
-  public func post(_ message: UnsafeMutablePointer<GstMessage>?) {
+  package func post(_ message: UnsafeMutablePointer<GstMessage>?) {
     guard let message else { return }
     gst_element_post_message(gstElement, message)
   }
 
-  public func postElementMessage(_ structure: consuming Structure) {
+  package func postElementMessage(_ structure: consuming Structure) {
     post(gst_message_new_element(gstElement.cast(), structure.take()))
   }
 
   /// Emits `notify::NAME`.
-  public func notify(_ property: PropertyName) {
+  package func notify(_ property: PropertyName) {
     g_object_notify(gstElement.cast(), property.text.cString)
   }
 }
 
 /// An error as GStreamer reports it: domain, code, a sentence for users, and details.
-public struct ElementError: Error, Sendable {
-  public var domain: GQuark
-  public var code: Int32
+package struct ElementError: Error, Sendable {
+  package var domain: GQuark
+  package var code: Int32
   /// What happened, and advice.
-  public var text: String
+  package var text: String
   /// Details for developers.
-  public var details: String?
+  package var details: String?
 
   /// RESOURCE: the network, the head unit, settings.
-  public static func resource(_ code: GstResourceError, _ text: String, details: String? = nil) -> ElementError {
+  package static func resource(_ code: GstResourceError, _ text: String, details: String? = nil) -> ElementError {
     ElementError(domain: gst_resource_error_quark(), code: Int32(code.rawValue), text: text, details: details)
   }
 
   /// STREAM: the pictures.
-  public static func stream(_ code: GstStreamError, _ text: String, details: String? = nil) -> ElementError {
+  package static func stream(_ code: GstStreamError, _ text: String, details: String? = nil) -> ElementError {
     ElementError(domain: gst_stream_error_quark(), code: Int32(code.rawValue), text: text, details: details)
   }
 
   /// LIBRARY: libx264.
-  public static func library(_ code: GstLibraryError, _ text: String, details: String? = nil) -> ElementError {
+  package static func library(_ code: GstLibraryError, _ text: String, details: String? = nil) -> ElementError {
     ElementError(domain: gst_library_error_quark(), code: Int32(code.rawValue), text: text, details: details)
   }
 
   /// Posts an ERROR, WARNING or INFO message from `element`. Call without locks.
-  public func post(
+  package func post(
     as type: GstMessageType, from element: UnsafeMutablePointer<GstElement>, file: StaticString = #fileID,
     function: StaticString = #function, line: Int32 = #line
   ) {

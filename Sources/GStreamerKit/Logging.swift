@@ -1,21 +1,21 @@
 @_exported import CGStreamer
 
 /// A debug category: what `GST_DEBUG=name:level` selects.
-public struct LogCategory: Sendable {
+package struct LogCategory: Sendable {
   // Categories are never freed, and GStreamer's own accessors are atomic.
   nonisolated(unsafe) let category: UnsafeMutablePointer<GstDebugCategory>
 
   /// Registers the category; both texts must be literals, GStreamer keeps the pointers.
-  public init(_ name: StaticString, _ description: StaticString) {
+  package init(_ name: StaticString, _ description: StaticString) {
     category = _gst_debug_category_new(name.cString, 0, description.cString)
   }
 
   /// Whether messages of this level are logged.
-  public func isEnabled(_ level: GstDebugLevel) -> Bool { cgst_log_enabled(category, level) != 0 }
+  package func isEnabled(_ level: GstDebugLevel) -> Bool { cgst_log_enabled(category, level) != 0 }
 
   /// Logs for `object` (a GObject, or nil); the message is built only if it is logged.
   @inline(__always)
-  public func log(
+  package func log(
     _ level: GstDebugLevel, _ object: UnsafeMutableRawPointer?, _ message: @autoclosure () -> String,
     file: StaticString = #fileID, function: StaticString = #function, line: Int32 = #line
   ) {
@@ -28,7 +28,7 @@ public struct LogCategory: Sendable {
 extension StaticString {
   /// The literal as a C string that is never freed.
   @inlinable
-  public var cString: UnsafePointer<CChar> {
+  package var cString: UnsafePointer<CChar> {
     UnsafeRawPointer(utf8Start).assumingMemoryBound(to: CChar.self)
   }
 }

@@ -6,23 +6,23 @@
 ///     return caps.take()                                       // hands the reference over to C
 ///
 /// An owner is no larger than its pointer, and neither making nor ending one allocates, so the frame path may use them.
-public struct MiniObject<Pointee>: ~Copyable {
+package struct MiniObject<Pointee>: ~Copyable {
   /// The object; valid as long as its owner. To be lent, not kept.
-  public internal(set) var pointer: UnsafeMutablePointer<Pointee>
+  package internal(set) var pointer: UnsafeMutablePointer<Pointee>
 
   /// Takes over a reference: that of a C function that transfers full ownership and never returns NULL.
-  public init(taking pointer: UnsafeMutablePointer<Pointee>) {
+  package init(taking pointer: UnsafeMutablePointer<Pointee>) {
     self.pointer = pointer
   }
 
   /// Takes over a reference, if there is one.
-  public init?(owning pointer: UnsafeMutablePointer<Pointee>?) {
+  package init?(owning pointer: UnsafeMutablePointer<Pointee>?) {
     guard let pointer else { return nil }
     self.pointer = pointer
   }
 
   /// Adds a reference to an object of others, such as the argument of a virtual method.
-  public init(retaining pointer: UnsafeMutablePointer<Pointee>) {
+  package init(retaining pointer: UnsafeMutablePointer<Pointee>) {
     gst_mini_object_ref(miniObject(pointer))
     self.pointer = pointer
   }
@@ -32,14 +32,14 @@ public struct MiniObject<Pointee>: ~Copyable {
   }
 
   /// Ends the owner, and passes its reference to the caller.
-  public consuming func take() -> UnsafeMutablePointer<Pointee> {
+  package consuming func take() -> UnsafeMutablePointer<Pointee> {
     let pointer = self.pointer
     discard self
     return pointer
   }
 
   /// A second owner of the same object.
-  public borrowing func shared() -> MiniObject<Pointee> { MiniObject(retaining: pointer) }
+  package borrowing func shared() -> MiniObject<Pointee> { MiniObject(retaining: pointer) }
 }
 
 /// Every GstMiniObject has its base as its first member.
@@ -51,20 +51,20 @@ func miniObject<Pointee>(_ pointer: UnsafeMutablePointer<Pointee>) -> UnsafeMuta
 // here writes to an object that has a second reference.
 extension MiniObject: @unchecked Sendable {}
 
-public typealias Buffer = MiniObject<GstBuffer>
+package typealias Buffer = MiniObject<GstBuffer>
 
 /// An owner of a GstObject's reference: a pad, a bus, a parent.
-public struct ObjectReference<Pointee>: ~Copyable {
+package struct ObjectReference<Pointee>: ~Copyable {
   /// The object; valid as long as its owner.
-  public let pointer: UnsafeMutablePointer<Pointee>
+  package let pointer: UnsafeMutablePointer<Pointee>
 
   /// Takes over a reference, if there is one.
-  public init?(owning pointer: UnsafeMutablePointer<Pointee>?) {
+  package init?(owning pointer: UnsafeMutablePointer<Pointee>?) {
     guard let pointer else { return nil }
     self.pointer = pointer
   }
 
-  public init(retaining pointer: UnsafeMutablePointer<Pointee>) {
+  package init(retaining pointer: UnsafeMutablePointer<Pointee>) {
     gst_object_ref(pointer)
     self.pointer = pointer
   }
@@ -76,7 +76,7 @@ public struct ObjectReference<Pointee>: ~Copyable {
 
 extension String {
   /// Copies a C string that the caller owns, and frees it; nil for NULL.
-  public init?(freeing text: UnsafeMutablePointer<CChar>?) {
+  package init?(freeing text: UnsafeMutablePointer<CChar>?) {
     guard let text else { return nil }
     self.init(cString: text)
     g_free(text)
@@ -86,7 +86,7 @@ extension String {
 extension UnsafeMutablePointer {
   /// The same instance as one of its GObject parent or child types.
   @inline(__always)
-  public func cast<T>(to type: T.Type = T.self) -> UnsafeMutablePointer<T> {
+  package func cast<T>(to type: T.Type = T.self) -> UnsafeMutablePointer<T> {
     UnsafeMutableRawPointer(self).assumingMemoryBound(to: type)
   }
 }

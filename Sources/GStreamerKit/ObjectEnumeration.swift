@@ -10,7 +10,7 @@
 ///         }
 ///       }
 ///     }
-public protocol ObjectEnumeration: CaseIterable, Sendable {
+package protocol ObjectEnumeration: CaseIterable, Sendable {
   /// The registered type; registered when it is first used.
   static var objectType: EnumerationType<Self> { get }
   /// GObject's description of this case.
@@ -18,27 +18,27 @@ public protocol ObjectEnumeration: CaseIterable, Sendable {
 }
 
 /// One value of a GObject enumeration. Both texts are literals, because GObject keeps pointers to them.
-public struct EnumerationRow: Sendable {
+package struct EnumerationRow: Sendable {
   /// The number in a GValue; part of the interface that applications see.
-  public let number: Int32
+  package let number: Int32
   /// As gst-launch writes it.
-  public let nick: StaticString
+  package let nick: StaticString
   /// A sentence for users.
-  public let description: StaticString
+  package let description: StaticString
 
-  public init(_ number: Int32, _ nick: StaticString, _ description: StaticString) {
+  package init(_ number: Int32, _ nick: StaticString, _ description: StaticString) {
     self.number = number
     self.nick = nick
     self.description = description
   }
 }
 
-public struct EnumerationType<Value: ObjectEnumeration>: Sendable {
+package struct EnumerationType<Value: ObjectEnumeration>: Sendable {
   /// For values and specifications.
-  public let type: GType
+  package let type: GType
 
   /// Registers the enumeration under `name`, which must be unique in the process, as part of the plugin's API.
-  public init(_ name: StaticString) {
+  package init(_ name: StaticString) {
     // GObject keeps the table for the life of the process.
     let rows = Value.allCases.map(\.row).sorted { $0.number < $1.number }
     let table = UnsafeMutablePointer<GEnumValue>.allocate(capacity: rows.count + 1)
@@ -52,14 +52,14 @@ public struct EnumerationType<Value: ObjectEnumeration>: Sendable {
   }
 
   /// A type of GStreamer's, of whose values ``ObjectEnumeration/row`` has those that are taken.
-  public init(existing type: GType) {
+  package init(existing type: GType) {
     self.type = type
   }
 }
 
 extension ObjectEnumeration {
   /// The case with that number; nil if there is none, which GObject rules out for values that it has validated.
-  public init?(number: Int32) {
+  package init?(number: Int32) {
     guard let value = Self.allCases.first(where: { $0.row.number == number }) else { return nil }
     self = value
   }

@@ -9,9 +9,9 @@
 ///
 /// The functions that GObject calls are literals without captures, because C has no place for those; each finds the
 /// object by ``object(of:)`` and calls one method.
-public enum ObjectType<Parent, ParentClass, Object> {
+package enum ObjectType<Parent, ParentClass, Object> {
   /// Registers a type with a name that is unique in the process.
-  public static func register(
+  package static func register(
     _ name: StaticString, derivedFrom parent: GType, initClass: GClassInitFunc, initInstance: GInstanceInitFunc
   ) -> GType {
     g_type_register_static_simple(
@@ -20,19 +20,19 @@ public enum ObjectType<Parent, ParentClass, Object> {
   }
 
   /// Gives a new instance its object.
-  public static func attach(_ object: Object, to instance: UnsafeMutableRawPointer?) {
+  package static func attach(_ object: Object, to instance: UnsafeMutableRawPointer?) {
     place(in: instance).initialize(to: object)
   }
 
   /// The object that does the work of an instance.
   @inline(__always)
-  public static func object(of instance: UnsafeMutableRawPointer?) -> Object { place(in: instance).pointee }
+  package static func object(of instance: UnsafeMutableRawPointer?) -> Object { place(in: instance).pointee }
 
   /// Takes the object from an instance that is finalized.
-  public static func detach(from instance: UnsafeMutableRawPointer?) -> Object { place(in: instance).move() }
+  package static func detach(from instance: UnsafeMutableRawPointer?) -> Object { place(in: instance).move() }
 
   /// The parent's part of an instance.
-  public static func parent(of instance: UnsafeMutableRawPointer?) -> UnsafeMutablePointer<Parent> {
+  package static func parent(of instance: UnsafeMutableRawPointer?) -> UnsafeMutablePointer<Parent> {
     instance.unsafelyUnwrapped.assumingMemoryBound(to: Parent.self)
   }
 
@@ -59,29 +59,29 @@ public enum ObjectType<Parent, ParentClass, Object> {
 }
 
 /// A class that is never unloaded, to chain up to its functions.
-public func retainedClass<Class>(_ type: GType) -> UnsafeMutablePointer<Class> {
+package func retainedClass<Class>(_ type: GType) -> UnsafeMutablePointer<Class> {
   g_type_class_ref(type).unsafelyUnwrapped.assumingMemoryBound(to: Class.self)
 }
 
 /// The details that `gst-inspect` shows before an element's properties.
-public struct ElementDetails: Sendable {
+package struct ElementDetails: Sendable {
   let name: StaticString
   let classification: StaticString
   let description: StaticString
   let templates: [PadTemplate]
 
   /// The template of an always pad of an element.
-  public struct PadTemplate: Sendable {
+  package struct PadTemplate: Sendable {
     let name: StaticString
     let direction: GstPadDirection
     let caps: String
 
-    public static func sink(_ caps: String) -> PadTemplate {
+    package static func sink(_ caps: String) -> PadTemplate {
       PadTemplate(name: "sink", direction: GST_PAD_SINK, caps: caps)
     }
 
     /// The pad `src`.
-    public static func source(_ caps: String) -> PadTemplate {
+    package static func source(_ caps: String) -> PadTemplate {
       PadTemplate(name: "src", direction: GST_PAD_SRC, caps: caps)
     }
   }
@@ -90,7 +90,7 @@ public struct ElementDetails: Sendable {
   ///   - name: for users.
   ///   - classification: such as `Sink/Video/Network`.
   ///   - description: a sentence.
-  public init(
+  package init(
     _ name: StaticString, _ classification: StaticString, _ description: StaticString, _ templates: PadTemplate...
   ) {
     self.name = name
@@ -99,7 +99,7 @@ public struct ElementDetails: Sendable {
     self.templates = templates
   }
 
-  public func install(on elementClass: UnsafeMutablePointer<GstElementClass>) {
+  package func install(on elementClass: UnsafeMutablePointer<GstElementClass>) {
     // The class keeps pointers to all texts.
     let author: StaticString = "The gst-smartdevicelink authors"
     gst_element_class_set_static_metadata(
@@ -116,15 +116,15 @@ public struct ElementDetails: Sendable {
   }
 }
 
-public enum URIHandler {
-  public static func add(to type: GType, _ initInterface: GInterfaceInitFunc) {
+package enum URIHandler {
+  package static func add(to type: GType, _ initInterface: GInterfaceInitFunc) {
     var info = GInterfaceInfo(interface_init: initInterface, interface_finalize: nil, interface_data: nil)
     g_type_add_interface_static(type, gst_uri_handler_get_type(), &info)
   }
 
   /// Says in `set_uri` why an element does not take a URI.
   /// - Returns: false.
-  public static func refuse(
+  package static func refuse(
     _ code: GstURIError, _ reason: String, _ error: UnsafeMutablePointer<UnsafeMutablePointer<GError>?>?
   ) -> Bool {
     g_set_error_literal(error, gst_uri_error_quark(), gint(code.rawValue), reason)
@@ -132,7 +132,7 @@ public enum URIHandler {
   }
 
   /// A list of schemes that lives as long as the process.
-  public static func schemes(_ schemes: StaticString...) -> UnsafePointer<UnsafePointer<CChar>?> {
+  package static func schemes(_ schemes: StaticString...) -> UnsafePointer<UnsafePointer<CChar>?> {
     let list = UnsafeMutablePointer<UnsafePointer<CChar>?>.allocate(capacity: schemes.count + 1)
     list.initialize(repeating: nil, count: schemes.count + 1)
     for (index, scheme) in schemes.enumerated() { list[index] = scheme.cString }

@@ -15,11 +15,11 @@ import Synchronization
 ///     }
 ///
 /// Ids are places in the table, from 1 on. All texts are literals, so that GObject keeps pointers instead of copies.
-public struct Property<Owner: PropertyOwner>: Sendable {
-  public let name: PropertyName
+package struct Property<Owner: PropertyOwner>: Sendable {
+  package let name: PropertyName
   let nick: StaticString
   let blurb: StaticString
-  public let access: PropertyAccess
+  package let access: PropertyAccess
   /// The specification, with a floating reference.
   let makeSpecification: @Sendable (PropertyTexts) -> UnsafeMutablePointer<GParamSpec>?
   let read: @Sendable (Owner, UnsafeMutablePointer<GValue>) -> Void
@@ -29,7 +29,7 @@ public struct Property<Owner: PropertyOwner>: Sendable {
   let changed: (@Sendable (Owner) -> Void)?
 
   /// The specification, with a floating reference.
-  public func makeParamSpec() -> UnsafeMutablePointer<GParamSpec>? {
+  package func makeParamSpec() -> UnsafeMutablePointer<GParamSpec>? {
     makeSpecification(
       PropertyTexts(name: name.text.cString, nick: nick.cString, blurb: blurb.cString, flags: access.flags))
   }
@@ -39,17 +39,17 @@ public struct Property<Owner: PropertyOwner>: Sendable {
 ///
 ///     extension PropertyName { static let hmiLevel: PropertyName = "hmi-level" }
 ///     notify(.hmiLevel)
-public struct PropertyName: ExpressibleByStringLiteral, Sendable, CustomStringConvertible {
+package struct PropertyName: ExpressibleByStringLiteral, Sendable, CustomStringConvertible {
   let text: StaticString
 
-  public init(stringLiteral text: StaticString) {
+  package init(stringLiteral text: StaticString) {
     self.text = text
   }
 
-  public var description: String { "\(text)" }
+  package var description: String { "\(text)" }
 }
 
-public enum PropertyAccess: Sendable {
+package enum PropertyAccess: Sendable {
   case readOnly
   /// In NULL and READY.
   case mutableReady
@@ -71,11 +71,11 @@ public enum PropertyAccess: Sendable {
 }
 
 /// Why a property does not take a value: the end of the sentence "The property NAME was not changed: …".
-public struct InvalidPropertyValue: Error, Equatable, CustomStringConvertible {
+package struct InvalidPropertyValue: Error, Equatable, CustomStringConvertible {
   /// What is wrong, with the value, and what to write instead.
-  public var description: String
+  package var description: String
 
-  public init(_ description: String) {
+  package init(_ description: String) {
     self.description = description
   }
 }
@@ -92,7 +92,7 @@ struct PropertyTexts {
 ///
 /// C's `class_init`, `set_property` and `get_property` call ``PropertyList/install(on:)``, ``setProperty(_:_:)`` and
 /// ``getProperty(_:_:)``.
-public protocol PropertyOwner: AnyObject, Sendable {
+package protocol PropertyOwner: AnyObject, Sendable {
   associatedtype Settings: PropertySettings
   static var properties: PropertyList<Self> { get }
   var settings: ElementSettings<Settings> { get }
@@ -110,12 +110,12 @@ public protocol PropertyOwner: AnyObject, Sendable {
 }
 
 extension PropertyOwner {
-  public static func check(_ settings: Settings) throws(InvalidPropertyValue) {}
+  package static func check(_ settings: Settings) throws(InvalidPropertyValue) {}
 
-  public static var keepsRefusalsUntilStart: Bool { false }
+  package static var keepsRefusalsUntilStart: Bool { false }
 
   /// GObject's `set_property`: takes the value, or refuses it and reports the reason.
-  public func setProperty(_ id: UInt32, _ value: UnsafePointer<GValue>) {
+  package func setProperty(_ id: UInt32, _ value: UnsafePointer<GValue>) {
     guard let property = Self.properties[id], let write = property.write else { return }
     if [.mutableReady, .writeOnlyReady].contains(property.access), isRunning {
       return refuse(property.name, id: id, "it can only be set in NULL or READY")
@@ -132,37 +132,37 @@ extension PropertyOwner {
   }
 
   /// GObject's `get_property`.
-  public func getProperty(_ id: UInt32, _ value: UnsafeMutablePointer<GValue>) {
+  package func getProperty(_ id: UInt32, _ value: UnsafeMutablePointer<GValue>) {
     Self.properties[id]?.read(self, value)
   }
 
   /// The error of a value that was refused.
-  public static func refusal(_ property: String, _ reason: String) -> ElementError {
+  package static func refusal(_ property: String, _ reason: String) -> ElementError {
     .resource(GST_RESOURCE_ERROR_SETTINGS, "The property \(property) was not changed: \(reason)")
   }
 }
 
 /// A table of properties; ids are places in it, from 1 on.
-public struct PropertyList<Owner: PropertyOwner>: Sendable, ExpressibleByArrayLiteral {
+package struct PropertyList<Owner: PropertyOwner>: Sendable, ExpressibleByArrayLiteral {
   /// In the order of the ids.
-  public let properties: [Property<Owner>]
+  package let properties: [Property<Owner>]
 
-  public init(arrayLiteral properties: Property<Owner>...) {
+  package init(arrayLiteral properties: Property<Owner>...) {
     self.properties = properties
   }
 
   /// A table of another one's entries, followed by further ones.
-  public init(_ common: [Property<Owner>], _ properties: Property<Owner>...) {
+  package init(_ common: [Property<Owner>], _ properties: Property<Owner>...) {
     self.properties = common + properties
   }
 
   /// The property with an id; nil if there is none.
-  public subscript(id: UInt32) -> Property<Owner>? {
+  package subscript(id: UInt32) -> Property<Owner>? {
     let index = Int(id) - 1
     return properties.indices.contains(index) ? properties[index] : nil
   }
 
-  public func install(on objectClass: UnsafeMutablePointer<GObjectClass>) {
+  package func install(on objectClass: UnsafeMutablePointer<GObjectClass>) {
     for (index, property) in properties.enumerated() {
       g_object_class_install_property(objectClass, guint(index + 1), property.makeParamSpec())
     }
@@ -172,7 +172,7 @@ public struct PropertyList<Owner: PropertyOwner>: Sendable, ExpressibleByArrayLi
 extension PropertyOwner where Self: GStreamerElement {
   /// Warns on the bus. Without one, as when gst-launch sets properties before there is a pipeline, the reason is kept
   /// for ``postRefusals()``.
-  public func refuse(_ property: PropertyName, id: UInt32, _ reason: String) {
+  package func refuse(_ property: PropertyName, id: UInt32, _ reason: String) {
     let error = Self.refusal("\(property)", reason)
     guard hasBus, isRunning || !Self.keepsRefusalsUntilStart else {
       log(GST_LEVEL_WARNING, error.text)
@@ -182,13 +182,13 @@ extension PropertyOwner where Self: GStreamerElement {
   }
 
   /// Warns of values that were refused before there was a bus. To be called when the element starts.
-  public func postRefusals() {
+  package func postRefusals() {
     for error in settings.takeRefusals() { error.post(as: GST_MESSAGE_WARNING, from: gstElement) }
   }
 }
 
 /// Settings with initial values, which are the defaults of the properties.
-public protocol PropertySettings: Sendable {
+package protocol PropertySettings: Sendable {
   /// All defaults.
   init()
 }
@@ -199,7 +199,7 @@ public protocol PropertySettings: Sendable {
 ///     let settings = ElementSettings(VideoSinkSettings())
 ///     let timeout = settings.withLock { $0.connectTimeout }
 ///     let all = settings.current
-public final class ElementSettings<Values: PropertySettings>: Sendable {
+package final class ElementSettings<Values: PropertySettings>: Sendable {
   private struct State {
     var values: Values
     /// One for each property, by its id.
@@ -208,26 +208,26 @@ public final class ElementSettings<Values: PropertySettings>: Sendable {
 
   private let state: Mutex<State>
 
-  public init(_ values: Values = Values()) {
+  package init(_ values: Values = Values()) {
     state = Mutex(State(values: values))
   }
 
   /// Reads or changes the values. Call nothing that may lock in `body`.
-  public func withLock<Result, Failure: Error>(
+  package func withLock<Result, Failure: Error>(
     _ body: (inout Values) throws(Failure) -> sending Result
   ) throws(Failure) -> sending Result {
     try state.withLock { state throws(Failure) in try body(&state.values) }
   }
 
-  public var current: Values { state.withLock { $0.values } }
+  package var current: Values { state.withLock { $0.values } }
 
   /// The reasons of values that were refused before there was a bus, in the order of the properties.
-  public var refusals: [ElementError] {
+  package var refusals: [ElementError] {
     state.withLock { $0.refusals.sorted { $0.key < $1.key }.map(\.value) }
   }
 
   /// The same; they are removed.
-  public func takeRefusals() -> [ElementError] {
+  package func takeRefusals() -> [ElementError] {
     state.withLock { state in
       defer { state.refusals = [:] }
       return state.refusals.sorted { $0.key < $1.key }.map(\.value)
@@ -235,7 +235,7 @@ public final class ElementSettings<Values: PropertySettings>: Sendable {
   }
 
   /// Keeps the reason why a value of the property with this id was refused, in place of an earlier one.
-  public func keepRefusal(_ error: ElementError, of id: UInt32) {
+  package func keepRefusal(_ error: ElementError, of id: UInt32) {
     state.withLock { $0.refusals[id] = error }
   }
 

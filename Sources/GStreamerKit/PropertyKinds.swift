@@ -5,9 +5,9 @@
 /// In all of them `changed` is called after a change, on the thread that made it, without locks.
 extension Property {
   /// The action after a change of a property.
-  public typealias ChangeHandler = @Sendable (Owner) -> Void
+  package typealias ChangeHandler = @Sendable (Owner) -> Void
   /// Where a property's value stands in the settings.
-  public typealias SettingsPath<Value> = WritableKeyPath<Owner.Settings, Value> & Sendable
+  package typealias SettingsPath<Value> = WritableKeyPath<Owner.Settings, Value> & Sendable
 
   private init<Value: Sendable>(
     _ name: PropertyName, _ path: SettingsPath<Value>, _ nick: StaticString, _ blurb: StaticString,
@@ -28,7 +28,7 @@ extension Property {
   }
 
   /// A text that has a value or is empty.
-  public static func string(
+  package static func string(
     _ name: PropertyName, _ path: SettingsPath<String>, _ nick: StaticString, _ blurb: StaticString,
     _ access: PropertyAccess, changed: ChangeHandler? = nil
   ) -> Property {
@@ -38,7 +38,7 @@ extension Property {
   }
 
   /// A text that may be NULL.
-  public static func string(
+  package static func string(
     _ name: PropertyName, _ path: SettingsPath<String?>, _ nick: StaticString, _ blurb: StaticString,
     _ access: PropertyAccess, changed: ChangeHandler? = nil
   ) -> Property {
@@ -46,7 +46,7 @@ extension Property {
   }
 
   /// A text that can only be written, in NULL and READY, so that no tool can show it.
-  public static func secret(
+  package static func secret(
     _ name: PropertyName, _ path: SettingsPath<String?>, _ nick: StaticString, _ blurb: StaticString
   ) -> Property {
     Property(
@@ -60,7 +60,7 @@ extension Property {
   /// - Parameters:
   ///   - parse: makes a value of the text, which is nil to restore the default, or throws the reason why it is invalid.
   ///   - text: the value as it is read; nil or empty is NULL.
-  public static func text<Value: Sendable>(
+  package static func text<Value: Sendable>(
     _ name: PropertyName, _ path: SettingsPath<Value>, _ nick: StaticString, _ blurb: StaticString,
     _ access: PropertyAccess, parse: @escaping @Sendable (String?) throws(InvalidPropertyValue) -> Value,
     text: @escaping @Sendable (Value) -> String?, changed: ChangeHandler? = nil
@@ -73,7 +73,7 @@ extension Property {
   }
 
   /// A whole number of at most 32 bits, from 0 on (guint).
-  public static func unsigned<Value: FixedWidthInteger & UnsignedInteger & Sendable>(
+  package static func unsigned<Value: FixedWidthInteger & UnsignedInteger & Sendable>(
     _ name: PropertyName, _ path: SettingsPath<Value>, _ range: ClosedRange<Value>, _ nick: StaticString,
     _ blurb: StaticString, _ access: PropertyAccess, changed: ChangeHandler? = nil
   ) -> Property {
@@ -88,7 +88,7 @@ extension Property {
   }
 
   /// A whole number (gint).
-  public static func integer(
+  package static func integer(
     _ name: PropertyName, _ path: SettingsPath<Int32>, _ range: ClosedRange<Int32>, _ nick: StaticString,
     _ blurb: StaticString, _ access: PropertyAccess, changed: ChangeHandler? = nil
   ) -> Property {
@@ -100,7 +100,7 @@ extension Property {
       get: { g_value_set_int($0, $1) }, set: { g_value_get_int($0) })
   }
 
-  public static func double(
+  package static func double(
     _ name: PropertyName, _ path: SettingsPath<Double>, _ range: ClosedRange<Double>, _ nick: StaticString,
     _ blurb: StaticString, _ access: PropertyAccess, changed: ChangeHandler? = nil
   ) -> Property {
@@ -112,7 +112,7 @@ extension Property {
       get: { g_value_set_double($0, $1) }, set: { g_value_get_double($0) })
   }
 
-  public static func boolean(
+  package static func boolean(
     _ name: PropertyName, _ path: SettingsPath<Bool>, _ nick: StaticString, _ blurb: StaticString,
     _ access: PropertyAccess, changed: ChangeHandler? = nil
   ) -> Property {
@@ -123,7 +123,7 @@ extension Property {
   }
 
   /// A GstFraction from 0/1, which stands for nil, to `maximum`/1.
-  public static func fraction<Value: FractionConvertible>(
+  package static func fraction<Value: FractionConvertible>(
     _ name: PropertyName, _ path: SettingsPath<Value?>, upTo maximum: Int32, _ nick: StaticString,
     _ blurb: StaticString, _ access: PropertyAccess, changed: ChangeHandler? = nil
   ) -> Property {
@@ -144,7 +144,7 @@ extension Property {
   /// One case of an enumeration.
   ///
   /// - Parameter reading: the value as it is read, if that is not the one in the settings.
-  public static func enumeration<Value: ObjectEnumeration>(
+  package static func enumeration<Value: ObjectEnumeration>(
     _ name: PropertyName, _ path: SettingsPath<Value>, _ nick: StaticString, _ blurb: StaticString,
     _ access: PropertyAccess, reading: (@Sendable (Owner) -> Value)? = nil, changed: ChangeHandler? = nil
   ) -> Property {
@@ -167,7 +167,7 @@ extension Property {
   /// - Parameters:
   ///   - parse: makes a value of the rows, which are nil if the written value does not consist of rows of integers.
   ///   - rows: the value as it is read.
-  public static func integerRows<Value: Sendable>(
+  package static func integerRows<Value: Sendable>(
     _ name: PropertyName, _ path: SettingsPath<Value>, _ nick: StaticString, _ blurb: StaticString,
     _ access: PropertyAccess, parse: @escaping @Sendable ([[Int32]]?) throws(InvalidPropertyValue) -> Value,
     rows: @escaping @Sendable (Value) -> [[Int32]], changed: ChangeHandler? = nil
@@ -190,7 +190,7 @@ extension Property {
   /// - Parameters:
   ///   - parse: makes a value of the structure, which is nil for NULL, or throws the reason why it is invalid.
   ///   - structure: the value as it is read; nil is NULL.
-  public static func structure<Value: Sendable>(
+  package static func structure<Value: Sendable>(
     _ name: PropertyName, _ path: SettingsPath<Value>, _ nick: StaticString, _ blurb: StaticString,
     _ access: PropertyAccess, parse: @escaping @Sendable (StructureView?) throws(InvalidPropertyValue) -> Value,
     structure: @escaping @Sendable (Value) -> Structure?, changed: ChangeHandler? = nil
@@ -211,7 +211,7 @@ extension Property {
 }
 
 /// A number that is a GstFraction.
-public protocol FractionConvertible: Sendable {
+package protocol FractionConvertible: Sendable {
   var terms: Structure.FractionTerms { get }
   /// Nil for the fraction that means "none", such as 0/1.
   init?(terms: Structure.FractionTerms)
@@ -221,7 +221,7 @@ private func nonEmpty(_ text: String) -> String? { text.isEmpty ? nil : text }
 
 extension UnsafePointer<GValue> {
   /// The text of a value of type gchararray; nil for NULL, and if it is empty.
-  public var string: String? { g_value_get_string(self).flatMap { nonEmpty(String(cString: $0)) } }
+  package var string: String? { g_value_get_string(self).flatMap { nonEmpty(String(cString: $0)) } }
 }
 
 /// Read-only properties: each has a closure that makes its value, called on the reader's thread without locks.
@@ -237,7 +237,7 @@ extension Property {
   }
 
   /// A whole number (guint).
-  public static func unsigned(
+  package static func unsigned(
     _ name: PropertyName, _ range: ClosedRange<UInt32>, default initial: UInt32, _ nick: StaticString,
     _ blurb: StaticString, get: @escaping @Sendable (Owner) -> UInt32
   ) -> Property {
@@ -250,7 +250,7 @@ extension Property {
   }
 
   /// A whole number (gint).
-  public static func integer(
+  package static func integer(
     _ name: PropertyName, _ range: ClosedRange<Int32>, default initial: Int32, _ nick: StaticString,
     _ blurb: StaticString, get: @escaping @Sendable (Owner) -> Int32
   ) -> Property {
@@ -263,7 +263,7 @@ extension Property {
   }
 
   /// A text; nil is NULL.
-  public static func string(
+  package static func string(
     _ name: PropertyName, _ nick: StaticString, _ blurb: StaticString, get: @escaping @Sendable (Owner) -> String?
   ) -> Property {
     Property(
@@ -272,7 +272,7 @@ extension Property {
       read: { g_value_set_string($1, get($0)) })
   }
 
-  public static func enumeration<Value: ObjectEnumeration>(
+  package static func enumeration<Value: ObjectEnumeration>(
     _ name: PropertyName, default initial: Value, _ nick: StaticString, _ blurb: StaticString,
     get: @escaping @Sendable (Owner) -> Value
   ) -> Property {
@@ -285,7 +285,7 @@ extension Property {
   }
 
   /// A boxed GstStructure; nil is NULL.
-  public static func structure(
+  package static func structure(
     _ name: PropertyName, _ nick: StaticString, _ blurb: StaticString,
     get: @escaping @Sendable (Owner) -> Structure?
   ) -> Property {
@@ -299,7 +299,7 @@ extension Property {
   }
 
   /// A GstValueArray of structures.
-  public static func structures(
+  package static func structures(
     _ name: PropertyName, _ nick: StaticString, _ blurb: StaticString,
     get: @escaping @Sendable (Owner) -> StructureArray
   ) -> Property {
@@ -322,7 +322,7 @@ private let elementNick: StaticString = "Structure"
 private let elementBlurb: StaticString = "Element of the array"
 
 /// Values such as `<<10,10,100,50>,<10,80,100,50>>`: a GstValueArray of GstValueArrays of integers.
-public enum IntegerRows {
+package enum IntegerRows {
   /// The specification of a row and its elements, with a floating reference.
   static func makeRowSpec(
     name: UnsafePointer<CChar>, nick: UnsafePointer<CChar>, blurb: UnsafePointer<CChar>, _ flags: GParamFlags
@@ -332,7 +332,7 @@ public enum IntegerRows {
   }
 
   /// The rows in `value`; nil when it is anything else.
-  public static func read(_ value: UnsafePointer<GValue>) -> [[Int32]]? {
+  package static func read(_ value: UnsafePointer<GValue>) -> [[Int32]]? {
     var rows: [[Int32]] = []
     guard g_type_check_value_holds(value, cgst_type_array()) != 0 else { return nil }
     for index in 0..<gst_value_array_get_size(value) {
@@ -355,7 +355,7 @@ public enum IntegerRows {
   }
 
   /// Appends `rows` to `value`, an initialized GstValueArray.
-  public static func append(_ rows: [[Int32]], to value: UnsafeMutablePointer<GValue>) {
+  package static func append(_ rows: [[Int32]], to value: UnsafeMutablePointer<GValue>) {
     for row in rows {
       var array = GValue()
       g_value_init(&array, cgst_type_array())

@@ -1,7 +1,7 @@
 /// A live GstPushSrc whose virtual functions are methods, and whose times are running times.
 ///
 /// GStreamer calls them on the threads that its documentation names, and never after the element is finalized.
-public protocol PushSourceElement: GStreamerElement, PropertyOwner {
+package protocol PushSourceElement: GStreamerElement, PropertyOwner {
   var baseSource: UnsafeMutablePointer<GstBaseSrc> { get }
 
   func changeState(_ transition: GstStateChange) -> GstStateChangeReturn
@@ -25,46 +25,46 @@ nonisolated(unsafe) private let pushSourceClass: UnsafeMutablePointer<GstPushSrc
   retainedClass(gst_push_src_get_type())
 
 extension PushSourceElement {
-  public var gstElement: UnsafeMutablePointer<GstElement> { baseSource.cast() }
-  public var pad: UnsafeMutablePointer<GstPad> { cgst_base_src_pad(baseSource) }
+  package var gstElement: UnsafeMutablePointer<GstElement> { baseSource.cast() }
+  package var pad: UnsafeMutablePointer<GstPad> { cgst_base_src_pad(baseSource) }
 
-  public func negotiate() -> Bool { true }
-  public func handle(_ event: UnsafeMutablePointer<GstEvent>) -> Bool { handleByParent(event) }
+  package func negotiate() -> Bool { true }
+  package func handle(_ event: UnsafeMutablePointer<GstEvent>) -> Bool { handleByParent(event) }
 
   /// The parent's `change_state`.
-  public func changeParentState(_ transition: GstStateChange) -> GstStateChangeReturn {
+  package func changeParentState(_ transition: GstStateChange) -> GstStateChangeReturn {
     pushSourceClass.pointee.parent_class.parent_class.change_state(gstElement, transition)
   }
 
   /// The parent's `event`.
-  public func handleByParent(_ event: UnsafeMutablePointer<GstEvent>) -> Bool {
+  package func handleByParent(_ event: UnsafeMutablePointer<GstEvent>) -> Bool {
     pushSourceClass.pointee.parent_class.event(baseSource, event) != 0
   }
 
   /// The parent's `query`.
-  public func answerByParent(_ query: UnsafeMutablePointer<GstQuery>) -> Bool {
+  package func answerByParent(_ query: UnsafeMutablePointer<GstQuery>) -> Bool {
     pushSourceClass.pointee.parent_class.query(baseSource, query) != 0
   }
 }
 
-public typealias PushSourceType = ObjectType<GstPushSrc, GstPushSrcClass, any PushSourceElement>
+package typealias PushSourceType = ObjectType<GstPushSrc, GstPushSrcClass, any PushSourceElement>
 
 extension PushSourceType {
   /// Registers a type that is derived from GstPushSrc.
-  public static func register(
+  package static func register(
     _ name: StaticString, initClass: GClassInitFunc, initInstance: GInstanceInitFunc
   ) -> GType {
     register(name, derivedFrom: gst_push_src_get_type(), initClass: initClass, initInstance: initInstance)
   }
 
   /// Gives a new instance its object.
-  public static func begin(_ instance: UnsafeMutableRawPointer?, with source: any PushSourceElement) {
+  package static func begin(_ instance: UnsafeMutableRawPointer?, with source: any PushSourceElement) {
     attach(source, to: instance)
     gst_base_src_set_live(source.baseSource, 1)
     gst_base_src_set_format(source.baseSource, GST_FORMAT_TIME)
   }
 
-  public static func install<Source: PushSourceElement>(
+  package static func install<Source: PushSourceElement>(
     on sourceClass: UnsafeMutableRawPointer?, _ properties: PropertyList<Source>, _ details: ElementDetails
   ) {
     install(on: sourceClass, properties, details, installFunctions)

@@ -2,44 +2,44 @@
 ///
 ///     guard let query = Query(custom: Structure("application/x-sdl-…")), query.askPeer(of: pad) else { return }
 ///     let answer = query.structure
-public typealias Query = MiniObject<GstQuery>
+package typealias Query = MiniObject<GstQuery>
 
 extension MiniObject where Pointee == GstQuery {
   /// A custom query (GST_QUERY_CUSTOM).
-  public init?(custom structure: consuming Structure) {
+  package init?(custom structure: consuming Structure) {
     self.init(owning: gst_query_new_custom(GST_QUERY_CUSTOM, structure.take()))
   }
 
-  public static func latency() -> Query { Query(taking: gst_query_new_latency()) }
+  package static func latency() -> Query { Query(taking: gst_query_new_latency()) }
 
   /// Whether a LATENCY query was answered by live sources.
-  public var isUpstreamLive: Bool {
+  package var isUpstreamLive: Bool {
     var isLive: gboolean = 0
     gst_query_parse_latency(pointer, &isLive, nil, nil)
     return isLive != 0
   }
 
   /// Sends the query to the peer of `pad`; false without an answer. Call without locks.
-  public borrowing func askPeer(of pad: UnsafeMutablePointer<GstPad>) -> Bool { gst_pad_peer_query(pad, pointer) != 0 }
+  package borrowing func askPeer(of pad: UnsafeMutablePointer<GstPad>) -> Bool { gst_pad_peer_query(pad, pointer) != 0 }
 
   /// The query's fields with its answer, to be read as long as the query is there.
-  public var structure: StructureView? { StructureView(gst_query_get_structure(pointer)) }
+  package var structure: StructureView? { StructureView(gst_query_get_structure(pointer)) }
 }
 
 /// An owner of a GstEvent that this element sends:
 ///
 ///     Event.reconfigure()?.push(on: pad)
-public typealias Event = MiniObject<GstEvent>
+package typealias Event = MiniObject<GstEvent>
 
 extension MiniObject where Pointee == GstEvent {
   /// Asks upstream to negotiate again.
-  public static func reconfigure() -> Event? { Event(owning: gst_event_new_reconfigure()) }
+  package static func reconfigure() -> Event? { Event(owning: gst_event_new_reconfigure()) }
 
-  public init?(custom type: GstEventType, _ structure: consuming Structure) {
+  package init?(custom type: GstEventType, _ structure: consuming Structure) {
     self.init(owning: gst_event_new_custom(type, structure.take()))
   }
 
   /// Sends it to the peer of `pad`; false if it was not taken. Call without locks.
   @discardableResult
-  public consuming func push(on pad: UnsafeMutablePointer<GstPad>) -> Bool { gst_pad_push_event(pad, take()) != 0 }
+  package consuming func push(on pad: UnsafeMutablePointer<GstPad>) -> Bool { gst_pad_push_event(pad, take()) != 0 }
 }

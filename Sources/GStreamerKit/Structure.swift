@@ -4,16 +4,16 @@
 ///     let message = Structure("sdl-resized")
 ///     message.set("width", Int32(800))
 ///     post(message)
-public struct Structure: ~Copyable {
+package struct Structure: ~Copyable {
   /// Valid as long as the owner is.
-  public let pointer: UnsafeMutablePointer<GstStructure>
+  package let pointer: UnsafeMutablePointer<GstStructure>
 
-  public init(_ name: String) {
+  package init(_ name: String) {
     pointer = gst_structure_new_empty(name)
   }
 
   /// Takes over a structure that has no other owner, if there is one.
-  public init?(owning pointer: UnsafeMutablePointer<GstStructure>?) {
+  package init?(owning pointer: UnsafeMutablePointer<GstStructure>?) {
     guard let pointer else { return nil }
     self.pointer = pointer
   }
@@ -23,67 +23,67 @@ public struct Structure: ~Copyable {
   }
 
   /// The structure itself, now owned by the caller.
-  public consuming func take() -> UnsafeMutablePointer<GstStructure> {
+  package consuming func take() -> UnsafeMutablePointer<GstStructure> {
     let pointer = self.pointer
     discard self
     return pointer
   }
 
   /// The present fields, to be read as long as the structure exists.
-  public var view: StructureView { StructureView(UnsafePointer(pointer)) }
+  package var view: StructureView { StructureView(UnsafePointer(pointer)) }
 
   /// Sets a field; nil leaves it out.
-  public borrowing func set(_ field: String, _ value: String?) {
+  package borrowing func set(_ field: String, _ value: String?) {
     guard let value else { return }
     set(field, cgst_type_string()) { g_value_set_string(&$0, value) }
   }
 
-  public borrowing func set(_ field: String, _ value: Int32) {
+  package borrowing func set(_ field: String, _ value: Int32) {
     set(field, cgst_type_int()) { g_value_set_int(&$0, value) }
   }
 
-  public borrowing func set(_ field: String, _ value: UInt32) {
+  package borrowing func set(_ field: String, _ value: UInt32) {
     set(field, cgst_type_uint()) { g_value_set_uint(&$0, value) }
   }
 
   /// Sets a field of type GBytes.
-  public borrowing func set(_ field: String, bytes: [UInt8]) {
+  package borrowing func set(_ field: String, bytes: [UInt8]) {
     set(field, g_bytes_get_type()) {
       g_value_take_boxed(&$0, UnsafeMutableRawPointer(g_bytes_new(bytes, gsize(bytes.count))))
     }
   }
 
-  public borrowing func set(_ field: String, _ value: UInt64) {
+  package borrowing func set(_ field: String, _ value: UInt64) {
     set(field, cgst_type_uint64()) { g_value_set_uint64(&$0, UInt(value)) }
   }
 
   /// Sets a field of type gdouble; nil leaves it out.
-  public borrowing func set(_ field: String, _ value: Double?) {
+  package borrowing func set(_ field: String, _ value: Double?) {
     guard let value else { return }
     set(field, cgst_type_double()) { g_value_set_double(&$0, value) }
   }
 
   /// Sets a field of type gboolean; nil leaves it out.
-  public borrowing func set(_ field: String, _ value: Bool?) {
+  package borrowing func set(_ field: String, _ value: Bool?) {
     guard let value else { return }
     set(field, cgst_type_boolean()) { g_value_set_boolean(&$0, value ? 1 : 0) }
   }
 
-  public borrowing func set(_ field: String, enumeration type: GType, _ value: Int32) {
+  package borrowing func set(_ field: String, enumeration type: GType, _ value: Int32) {
     set(field, type) { g_value_set_enum(&$0, value) }
   }
 
-  public borrowing func set<Value: ObjectEnumeration>(_ field: String, _ value: Value) {
+  package borrowing func set<Value: ObjectEnumeration>(_ field: String, _ value: Value) {
     set(field, enumeration: Value.objectType.type, value.row.number)
   }
 
-  public borrowing func set(_ field: String, _ structure: consuming Structure) {
+  package borrowing func set(_ field: String, _ structure: consuming Structure) {
     let nested = structure.take()
     set(field, cgst_type_structure()) { g_value_take_boxed(&$0, nested) }
   }
 
   /// Sets an array of nested structures (GstValueArray).
-  public borrowing func set(_ field: String, _ structures: consuming StructureArray) {
+  package borrowing func set(_ field: String, _ structures: consuming StructureArray) {
     var value = structures.take()
     gst_structure_take_value(pointer, field, &value)
   }
@@ -98,10 +98,10 @@ public struct Structure: ~Copyable {
 
 /// Fields of caps.
 extension Structure {
-  public typealias FractionTerms = (numerator: Int32, denominator: Int32)
+  package typealias FractionTerms = (numerator: Int32, denominator: Int32)
 
   /// Sets a field to any of several strings (GstValueList).
-  public borrowing func set(_ field: String, oneOf texts: [String]) {
+  package borrowing func set(_ field: String, oneOf texts: [String]) {
     set(field, cgst_type_list()) { list in
       for text in texts {
         var element = GValue()
@@ -113,18 +113,18 @@ extension Structure {
   }
 
   /// Sets a field to one integer, or to a range of them (GstIntRange).
-  public borrowing func set(_ field: String, _ range: ClosedRange<Int32>) {
+  package borrowing func set(_ field: String, _ range: ClosedRange<Int32>) {
     guard range.lowerBound < range.upperBound else { return set(field, range.lowerBound) }
     set(field, cgst_type_int_range()) { gst_value_set_int_range(&$0, range.lowerBound, range.upperBound) }
   }
 
   /// Sets a field of type GstFraction. The denominator must not be 0.
-  public borrowing func setFraction(_ field: String, _ fraction: FractionTerms) {
+  package borrowing func setFraction(_ field: String, _ fraction: FractionTerms) {
     set(field, gst_fraction_get_type()) { gst_value_set_fraction(&$0, fraction.numerator, fraction.denominator) }
   }
 
   /// Sets a field of type GstFractionRange; `lower` must be below `upper`.
-  public borrowing func setFractionRange(_ field: String, from lower: FractionTerms, to upper: FractionTerms) {
+  package borrowing func setFractionRange(_ field: String, from lower: FractionTerms, to upper: FractionTerms) {
     set(field, gst_fraction_range_get_type()) {
       gst_value_set_fraction_range_full(&$0, lower.numerator, lower.denominator, upper.numerator, upper.denominator)
     }
@@ -133,14 +133,14 @@ extension Structure {
   /// Intersects a field with `range`; a missing field becomes the range.
   ///
   /// - Returns: whether anything is left. If not, the field is as it was.
-  public borrowing func restrict(_ field: String, to range: ClosedRange<Int32>) -> Bool {
+  package borrowing func restrict(_ field: String, to range: ClosedRange<Int32>) -> Bool {
     let wanted = Structure("range")
     wanted.set(field, range)
     return restrict(field, wanted)
   }
 
   /// The same with a fraction, whose denominator must not be 0.
-  public borrowing func restrict(_ field: String, to fraction: FractionTerms) -> Bool {
+  package borrowing func restrict(_ field: String, to fraction: FractionTerms) -> Bool {
     let wanted = Structure("fraction")
     wanted.setFraction(field, fraction)
     return restrict(field, wanted)
@@ -160,70 +160,70 @@ extension Structure {
 }
 
 /// A GstStructure that others own, to be read while they keep it: caps, a query, an event.
-public struct StructureView {
-  public let pointer: UnsafePointer<GstStructure>
+package struct StructureView {
+  package let pointer: UnsafePointer<GstStructure>
 
-  public init(_ pointer: UnsafePointer<GstStructure>) {
+  package init(_ pointer: UnsafePointer<GstStructure>) {
     self.pointer = pointer
   }
 
-  public init?(_ pointer: UnsafePointer<GstStructure>?) {
+  package init?(_ pointer: UnsafePointer<GstStructure>?) {
     guard let pointer else { return nil }
     self.pointer = pointer
   }
 
   /// One of the structures of caps that others own; nil if there is none at `index`.
-  public init?(caps: UnsafePointer<GstCaps>, _ index: Int) {
+  package init?(caps: UnsafePointer<GstCaps>, _ index: Int) {
     guard index >= 0, index < Int(gst_caps_get_size(caps)) else { return nil }
     self.init(gst_caps_get_structure(caps, guint(index)).map { UnsafePointer($0) })
   }
 
-  public var name: String { gst_structure_get_name(pointer).map { String(cString: $0) } ?? "" }
+  package var name: String { gst_structure_get_name(pointer).map { String(cString: $0) } ?? "" }
 
   /// Whether this is its name; cheaper than comparing ``name``.
-  public func hasName(_ name: String) -> Bool { gst_structure_has_name(pointer, name) != 0 }
+  package func hasName(_ name: String) -> Bool { gst_structure_has_name(pointer, name) != 0 }
 
   /// The names of its fields, in their order.
-  public var fieldNames: [String] {
+  package var fieldNames: [String] {
     (0..<max(gst_structure_n_fields(pointer), 0)).compactMap { index in
       gst_structure_nth_field_name(pointer, guint(index)).map { String(cString: $0) }
     }
   }
 
-  public func has(_ field: String) -> Bool { gst_structure_has_field(pointer, field) != 0 }
+  package func has(_ field: String) -> Bool { gst_structure_has_field(pointer, field) != 0 }
 
   /// The value of a field, whatever its type.
-  public func value(_ field: String) -> UnsafePointer<GValue>? { gst_structure_get_value(pointer, field) }
+  package func value(_ field: String) -> UnsafePointer<GValue>? { gst_structure_get_value(pointer, field) }
 
-  public func boolean(_ field: String) -> Bool? {
+  package func boolean(_ field: String) -> Bool? {
     var value: gboolean = 0
     return gst_structure_get_boolean(pointer, field, &value) != 0 ? value != 0 : nil
   }
 
   /// A field of type gint; nil for others and for ranges.
-  public func integer(_ field: String) -> Int32? {
+  package func integer(_ field: String) -> Int32? {
     var value: gint = 0
     return gst_structure_get_int(pointer, field, &value) != 0 ? value : nil
   }
 
-  public func double(_ field: String) -> Double? {
+  package func double(_ field: String) -> Double? {
     var value: gdouble = 0
     return gst_structure_get_double(pointer, field, &value) != 0 ? value : nil
   }
 
   /// A field of type gchararray; nil for lists of them.
-  public func string(_ field: String) -> String? {
+  package func string(_ field: String) -> String? {
     gst_structure_get_string(pointer, field).map { String(cString: $0) }
   }
 
-  public func fraction(_ field: String) -> Structure.FractionTerms? {
+  package func fraction(_ field: String) -> Structure.FractionTerms? {
     var (numerator, denominator): (gint, gint) = (0, 1)
     guard gst_structure_get_fraction(pointer, field, &numerator, &denominator) != 0 else { return nil }
     return (numerator, denominator)
   }
 
   /// Lends the bytes of a field of type GstBuffer; nil if there is no such field or it can't be mapped.
-  public func withBytes<Result>(_ field: String, _ body: (UnsafeRawBufferPointer) -> Result) -> Result? {
+  package func withBytes<Result>(_ field: String, _ body: (UnsafeRawBufferPointer) -> Result) -> Result? {
     guard let value = value(field), g_type_check_value_holds(value, gst_buffer_get_type()) != 0,
       let buffer = g_value_get_boxed(value)?.assumingMemoryBound(to: GstBuffer.self)
     else { return nil }
@@ -234,7 +234,7 @@ public struct StructureView {
   }
 
   /// The structures in an array (GstValueArray), at most `limit`; nil if there is no such array.
-  public func structures(_ field: String, limit: Int) -> [StructureView]? {
+  package func structures(_ field: String, limit: Int) -> [StructureView]? {
     guard let array = value(field), g_type_check_value_holds(array, cgst_type_array()) != 0 else { return nil }
     return (0..<min(Int(gst_value_array_get_size(array)), limit)).compactMap { index in
       guard let entry = gst_value_array_get_value(array, guint(index)),
@@ -245,19 +245,19 @@ public struct StructureView {
   }
 
   /// A copy that can be changed.
-  public func copy() -> Structure? { Structure(owning: gst_structure_copy(pointer)) }
+  package func copy() -> Structure? { Structure(owning: gst_structure_copy(pointer)) }
 }
 
 /// An owner of an array of structures (GstValueArray) under construction.
-public struct StructureArray: ~Copyable {
+package struct StructureArray: ~Copyable {
   private var value = GValue()
 
-  public init() {
+  package init() {
     g_value_init(&value, cgst_type_array())
   }
 
   /// One structure for each of `items`; nil leaves one out.
-  public init<Items: Sequence>(_ items: Items, _ make: (Items.Element) -> Structure?) {
+  package init<Items: Sequence>(_ items: Items, _ make: (Items.Element) -> Structure?) {
     self.init()
     for item in items {
       guard let structure = make(item) else { continue }
@@ -270,7 +270,7 @@ public struct StructureArray: ~Copyable {
     g_value_unset(&value)
   }
 
-  public mutating func append(_ structure: consuming Structure) {
+  package mutating func append(_ structure: consuming Structure) {
     var element = GValue()
     g_value_init(&element, cgst_type_structure())
     g_value_take_boxed(&element, structure.take())
@@ -278,7 +278,7 @@ public struct StructureArray: ~Copyable {
   }
 
   /// Copies the array into a value that holds a GstValueArray.
-  public borrowing func assign(to other: UnsafeMutablePointer<GValue>) {
+  package borrowing func assign(to other: UnsafeMutablePointer<GValue>) {
     var value = self.value
     g_value_copy(&value, other)
   }
@@ -293,7 +293,7 @@ public struct StructureArray: ~Copyable {
 
 extension UnsafeMutablePointer<GstStructure> {
   /// Replaces a field of a structure that a query owns by an array of structures.
-  public func set(_ field: String, _ structures: consuming StructureArray) {
+  package func set(_ field: String, _ structures: consuming StructureArray) {
     var value = structures.take()
     gst_structure_take_value(self, field, &value)
   }

@@ -5,7 +5,7 @@
 /// (H.264, 7.4.1.2.3), and waiting for that would delay every picture by one frame. So only the first access unit
 /// waits, or is ended by ``flush()`` when nothing more comes. Once a message has begun with an access unit, or a pause has
 /// followed one, the ends of messages count as ends of access units, until a message contradicts that.
-public struct AccessUnitAssembler: Sendable {
+package struct AccessUnitAssembler: Sendable {
   private enum Alignment: Sendable {
     case unknown
     /// Ends of messages are ends of access units.
@@ -14,7 +14,7 @@ public struct AccessUnitAssembler: Sendable {
   }
 
   /// Larger ones are dropped, in bytes.
-  public let maximumSize: Int
+  package let maximumSize: Int
   private var alignment = Alignment.unknown
   /// A message that is exactly one access unit.
   private var whole: [UInt8]?
@@ -26,17 +26,17 @@ public struct AccessUnitAssembler: Sendable {
   /// Whether the current access unit has a slice.
   private var hasPicture = false
   /// The number of access units that were dropped because of their size.
-  public private(set) var oversizedCount = 0
+  package private(set) var oversizedCount = 0
 
-  public init(maximumSize: Int = 16 << 20) {
+  package init(maximumSize: Int = 16 << 20) {
     self.maximumSize = maximumSize
   }
 
   /// Whether ``flush()`` would return something.
-  public var hasPendingPicture: Bool { hasPicture }
+  package var hasPendingPicture: Bool { hasPicture }
 
   /// Adds the next message. Call ``next()`` until it returns nil before adding more.
-  public mutating func append(_ message: [UInt8]) {
+  package mutating func append(_ message: [UInt8]) {
     let beginning = Beginning(of: message)
     if pending.isEmpty, alignment == .aligned, beginning == .accessUnit, Self.isSinglePicture(message) {
       whole = message
@@ -54,7 +54,7 @@ public struct AccessUnitAssembler: Sendable {
 
   /// The next access unit that is complete; nil when there is none. A message that is exactly one of them is returned
   /// without copying.
-  public mutating func next() -> [UInt8]? {
+  package mutating func next() -> [UInt8]? {
     if let message = whole.take() { return message }
     if let end = findEnd() {
       defer { start = end }
@@ -69,7 +69,7 @@ public struct AccessUnitAssembler: Sendable {
   }
 
   /// The picture that waits for its end; it ends as if a message ended there. Nil when there is none.
-  public mutating func flush() -> [UInt8]? {
+  package mutating func flush() -> [UInt8]? {
     guard hasPicture else { return nil }
     if alignment == .unknown { alignment = .aligned }
     defer { startOver() }
@@ -77,7 +77,7 @@ public struct AccessUnitAssembler: Sendable {
   }
 
   /// The same sender begins another stream.
-  public mutating func beginStream() {
+  package mutating func beginStream() {
     whole = nil
     startOver()
   }

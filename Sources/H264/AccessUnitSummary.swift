@@ -3,26 +3,26 @@
 /// The scan stops at the first slice: parameter sets stand in front of the picture that they begin, and when one
 /// slice of a picture is an IDR slice all are (H.264, 7.4.1.2.3 and 7.4.1.2.4). Encoders make all slices of a picture I
 /// slices, or none. Of a large picture only the first bytes are read.
-public struct AccessUnitSummary: Equatable, Sendable {
+package struct AccessUnitSummary: Equatable, Sendable {
   /// Nil when there is no NAL unit at all.
-  public private(set) var firstNALUnit: NALUnitType?
-  public private(set) var hasPictureParameterSet = false
+  package private(set) var firstNALUnit: NALUnitType?
+  package private(set) var hasPictureParameterSet = false
   /// How decoding can begin here; nil if it can't.
-  public private(set) var randomAccess: RandomAccess?
-  public private(set) var hasPicture = false
+  package private(set) var randomAccess: RandomAccess?
+  package private(set) var hasPicture = false
   /// The first sequence parameter set, as offsets into the scanned bytes.
-  public private(set) var sequenceParameterSet: Range<Int>?
+  package private(set) var sequenceParameterSet: Range<Int>?
 
   /// Decoding can begin here.
-  public var isKeyFrame: Bool { randomAccess != nil }
+  package var isKeyFrame: Bool { randomAccess != nil }
 
-  public var hasSequenceParameterSet: Bool { sequenceParameterSet != nil }
+  package var hasSequenceParameterSet: Bool { sequenceParameterSet != nil }
 
   /// Parameter sets of both kinds stand in front of the picture.
-  public var hasParameterSets: Bool { hasSequenceParameterSet && hasPictureParameterSet }
+  package var hasParameterSets: Bool { hasSequenceParameterSet && hasPictureParameterSet }
 
   /// Scans one access unit up to its first slice.
-  public init(scanning bytes: UnsafeRawBufferPointer, framing: NALUnitFraming = .startCodes) {
+  package init(scanning bytes: UnsafeRawBufferPointer, framing: NALUnitFraming = .startCodes) {
     var units = NALUnitCursor(bytes, framing: framing)
     while let type = units.advance() {
       if type.startsSlice {

@@ -1,12 +1,12 @@
 /// The colours of a stream, in the code points of ITU-T H.273 (H.264, E.2.1).
-public struct ColourDescription: Equatable, Sendable {
-  public var primaries: UInt8
-  public var transferCharacteristics: UInt8
-  public var matrixCoefficients: UInt8
+package struct ColourDescription: Equatable, Sendable {
+  package var primaries: UInt8
+  package var transferCharacteristics: UInt8
+  package var matrixCoefficients: UInt8
   /// Samples use 0…255 rather than 16…235.
-  public var isFullRange: Bool
+  package var isFullRange: Bool
 
-  public init(primaries: UInt8, transferCharacteristics: UInt8, matrixCoefficients: UInt8, isFullRange: Bool) {
+  package init(primaries: UInt8, transferCharacteristics: UInt8, matrixCoefficients: UInt8, isFullRange: Bool) {
     self.primaries = primaries
     self.transferCharacteristics = transferCharacteristics
     self.matrixCoefficients = matrixCoefficients
@@ -15,7 +15,7 @@ public struct ColourDescription: Equatable, Sendable {
 
   /// An access unit with start codes, whose sequence parameter sets describe the colours. Sets that do so already, and
   /// those without any usability information, stay as they are; nil if all do.
-  public func added(to accessUnit: UnsafeRawBufferPointer) -> [UInt8]? {
+  package func added(to accessUnit: UnsafeRawBufferPointer) -> [UInt8]? {
     func described(_ unit: NALUnit) -> [UInt8]? {
       unit.type == .sequenceParameterSet ? try? added(to: accessUnit[unit.range]) : nil
     }

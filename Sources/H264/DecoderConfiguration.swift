@@ -1,6 +1,6 @@
 /// The AVCDecoderConfigurationRecord of an H.264 stream, in MP4 files and `codec_data` (ISO/IEC 14496-15, 5.3.3.1).
-public struct DecoderConfiguration: Equatable, Sendable {
-  public enum Malformed: Error, Equatable, Sendable {
+package struct DecoderConfiguration: Equatable, Sendable {
+  package enum Malformed: Error, Equatable, Sendable {
     case truncated
     /// `configurationVersion` is this, not 1.
     case unsupportedVersion(UInt8)
@@ -9,16 +9,16 @@ public struct DecoderConfiguration: Equatable, Sendable {
   }
 
   /// How many bytes the length in front of each NAL unit of the stream has, 1…4.
-  public let lengthByteCount: Int
+  package let lengthByteCount: Int
   /// NAL units without start codes, at most 31; none when the stream carries them itself (`avc3`).
-  public let sequenceParameterSets: [[UInt8]]
+  package let sequenceParameterSets: [[UInt8]]
   /// NAL units without start codes, at most 255.
-  public let pictureParameterSets: [[UInt8]]
+  package let pictureParameterSets: [[UInt8]]
 
   /// Reads a record. The bytes after the parameter sets are ignored: they repeat fields of the high profiles' sets.
   ///
   /// The result is no larger than the record itself.
-  public init(_ record: UnsafeRawBufferPointer) throws(Malformed) {
+  package init(_ record: UnsafeRawBufferPointer) throws(Malformed) {
     guard record.count >= Self.headerByteCount else { throw .truncated }
     guard record[0] == 1 else { throw .unsupportedVersion(record[0]) }
     lengthByteCount = Int(record[4] & 3) + 1
@@ -32,7 +32,7 @@ public struct DecoderConfiguration: Equatable, Sendable {
   }
 
   /// The parameter sets as a byte stream, each after a start code.
-  public var byteStream: [UInt8] {
+  package var byteStream: [UInt8] {
     (sequenceParameterSets + pictureParameterSets).flatMap { [0, 0, 0, 1] + $0 }
   }
 

@@ -1,69 +1,69 @@
 /// The type of a NAL unit: the low five bits of its first byte (H.264, table 7-1).
-public struct NALUnitType: RawRepresentable, Hashable, Sendable {
-  public var rawValue: UInt8
+package struct NALUnitType: RawRepresentable, Hashable, Sendable {
+  package var rawValue: UInt8
 
   /// Creates a type from any number; only 0…31 occur in a stream.
-  public init(rawValue: UInt8) {
+  package init(rawValue: UInt8) {
     self.rawValue = rawValue
   }
 
   /// The type in a NAL unit's first byte.
-  public init(header: UInt8) {
+  package init(header: UInt8) {
     self.init(rawValue: header & 0x1F)
   }
 
-  public static let nonIDRSlice = NALUnitType(rawValue: 1)
-  public static let dataPartitionA = NALUnitType(rawValue: 2)
-  public static let dataPartitionB = NALUnitType(rawValue: 3)
-  public static let dataPartitionC = NALUnitType(rawValue: 4)
-  public static let idrSlice = NALUnitType(rawValue: 5)
-  public static let supplementalEnhancementInformation = NALUnitType(rawValue: 6)
-  public static let sequenceParameterSet = NALUnitType(rawValue: 7)
-  public static let pictureParameterSet = NALUnitType(rawValue: 8)
-  public static let accessUnitDelimiter = NALUnitType(rawValue: 9)
-  public static let endOfSequence = NALUnitType(rawValue: 10)
-  public static let endOfStream = NALUnitType(rawValue: 11)
-  public static let fillerData = NALUnitType(rawValue: 12)
+  package static let nonIDRSlice = NALUnitType(rawValue: 1)
+  package static let dataPartitionA = NALUnitType(rawValue: 2)
+  package static let dataPartitionB = NALUnitType(rawValue: 3)
+  package static let dataPartitionC = NALUnitType(rawValue: 4)
+  package static let idrSlice = NALUnitType(rawValue: 5)
+  package static let supplementalEnhancementInformation = NALUnitType(rawValue: 6)
+  package static let sequenceParameterSet = NALUnitType(rawValue: 7)
+  package static let pictureParameterSet = NALUnitType(rawValue: 8)
+  package static let accessUnitDelimiter = NALUnitType(rawValue: 9)
+  package static let endOfSequence = NALUnitType(rawValue: 10)
+  package static let endOfStream = NALUnitType(rawValue: 11)
+  package static let fillerData = NALUnitType(rawValue: 12)
 
   /// Whether RTP can carry a unit of this type: RFC 6184 (5.2) uses the types that H.264 leaves open for aggregates and
   /// fragments.
   var fitsInRTP: Bool { 1...23 ~= rawValue }
 
   /// Whether a unit of this type starts a slice of the primary picture. Partitions B and C only continue one.
-  public var startsSlice: Bool {
+  package var startsSlice: Bool {
     self == .nonIDRSlice || self == .idrSlice || self == .dataPartitionA
   }
 }
 
 /// The place of a NAL unit in an Annex B byte stream.
-public struct NALUnit: Equatable, Sendable {
-  public let type: NALUnitType
+package struct NALUnit: Equatable, Sendable {
+  package let type: NALUnitType
   /// Offsets into the scanned bytes, from the NAL unit's first byte; without start code and without the zero bytes
   /// that may follow it. Never empty.
-  public let range: Range<Int>
+  package let range: Range<Int>
 }
 
 /// The NAL units of a byte stream with start codes (H.264, Annex B).
 ///
 /// Bytes in front of the first start code, and start codes with nothing after them, are skipped. The bytes are
 /// borrowed: keep the memory valid while the sequence or an iterator is in use. Nothing is allocated.
-public struct AnnexB: Sequence {
+package struct AnnexB: Sequence {
   private let bytes: UnsafeRawBufferPointer
   private let endsAtSlice: Bool
 
   /// The NAL units in `bytes`, usually one access unit.
-  public init(_ bytes: UnsafeRawBufferPointer) {
+  package init(_ bytes: UnsafeRawBufferPointer) {
     self.bytes = bytes
     endsAtSlice = false
   }
 
   /// The NAL units in front of the first slice of an access unit; the picture itself is not read.
-  public init(inFrontOfPictureIn accessUnit: UnsafeRawBufferPointer) {
+  package init(inFrontOfPictureIn accessUnit: UnsafeRawBufferPointer) {
     bytes = accessUnit
     endsAtSlice = true
   }
 
-  public func makeIterator() -> NALUnits.Iterator {
+  package func makeIterator() -> NALUnits.Iterator {
     let units =
       endsAtSlice
       ? NALUnits(inFrontOfPictureIn: bytes, framing: .startCodes) : NALUnits(bytes, framing: .startCodes)

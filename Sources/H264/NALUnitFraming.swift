@@ -1,5 +1,5 @@
 /// How the NAL units of an access unit are told apart.
-public enum NALUnitFraming: Equatable, Sendable {
+package enum NALUnitFraming: Equatable, Sendable {
   /// A start code in front of each: a byte stream (H.264, Annex B).
   case startCodes
   /// The length of each in front of it, big-endian, in so many bytes (1…4), as in MP4 files (ISO/IEC 14496-15, 5.3.2).
@@ -10,41 +10,41 @@ public enum NALUnitFraming: Equatable, Sendable {
 ///
 /// The bytes are borrowed: keep the memory valid while the sequence or an iterator is in use. Nothing is allocated. A
 /// length that leads out of the bytes ends the sequence: see ``NALUnitLengthError``.
-public struct NALUnits: Sequence {
+package struct NALUnits: Sequence {
   private let bytes: UnsafeRawBufferPointer
   private let framing: NALUnitFraming
   private let endsAtSlice: Bool
 
-  public init(_ bytes: UnsafeRawBufferPointer, framing: NALUnitFraming) {
+  package init(_ bytes: UnsafeRawBufferPointer, framing: NALUnitFraming) {
     self.bytes = bytes
     self.framing = framing
     endsAtSlice = false
   }
 
   /// The NAL units in front of the first slice of an access unit; the picture itself is not read.
-  public init(inFrontOfPictureIn accessUnit: UnsafeRawBufferPointer, framing: NALUnitFraming) {
+  package init(inFrontOfPictureIn accessUnit: UnsafeRawBufferPointer, framing: NALUnitFraming) {
     bytes = accessUnit
     self.framing = framing
     endsAtSlice = true
   }
 
   /// Where the delimiter at the beginning of the access unit ends; nil without one. Nothing after it is read.
-  public var delimiterEnd: Int? {
+  package var delimiterEnd: Int? {
     var cursor = NALUnitCursor(bytes, framing: framing)
     return cursor.advance() == .accessUnitDelimiter ? cursor.range().upperBound : nil
   }
 
-  public func makeIterator() -> Iterator {
+  package func makeIterator() -> Iterator {
     Iterator(cursor: NALUnitCursor(bytes, framing: framing), endsAtSlice: endsAtSlice)
   }
 
   /// Walks the NAL units in stream order.
-  public struct Iterator: IteratorProtocol {
+  package struct Iterator: IteratorProtocol {
     fileprivate var cursor: NALUnitCursor
     fileprivate let endsAtSlice: Bool
 
     /// The next NAL unit; nil after the last.
-    public mutating func next() -> NALUnit? {
+    package mutating func next() -> NALUnit? {
       while let type = cursor.advance() {
         if endsAtSlice, type.startsSlice { return nil }
         let range = cursor.range()
@@ -106,19 +106,19 @@ struct NALUnitCursor {
 }
 
 /// An access unit whose lengths do not lead from NAL unit to NAL unit up to its end.
-public struct NALUnitLengthError: Error, Equatable, Sendable {
+package struct NALUnitLengthError: Error, Equatable, Sendable {
   /// Where the length stands, in bytes from the start of the access unit.
-  public let offset: Int
+  package let offset: Int
   /// Its value, in bytes; nil when the access unit ends within the length itself.
-  public let length: Int?
+  package let length: Int?
   /// How many bytes there are after it.
-  public let availableByteCount: Int
+  package let availableByteCount: Int
 
   /// Follows the lengths of an access unit to its end; zero bytes that fill it up are left alone.
   ///
   /// - Parameter byteCount: of each length, 1…4.
   /// - Throws: for the first length that leads out of the access unit.
-  public static func check(
+  package static func check(
     _ accessUnit: UnsafeRawBufferPointer, lengthByteCount byteCount: Int
   ) throws(NALUnitLengthError) {
     var offset = 0

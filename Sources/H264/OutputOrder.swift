@@ -1,8 +1,8 @@
 /// The place of each picture of a stream in output order (H.264, 8.2.1).
 ///
 /// Pass every access unit to ``observe(_:)``, in the order in which they come.
-public struct OutputOrder: Sendable {
-  public enum Place: Equatable, Sendable {
+package struct OutputOrder: Sendable {
+  package enum Place: Equatable, Sendable {
     /// The stream shows its pictures in the order in which they come.
     case inOrder
     /// The first picture of a sequence (IDR); all before it are shown before it.
@@ -31,10 +31,10 @@ public struct OutputOrder: Sendable {
   /// Nil before the first key frame, and after anything that is not supported.
   private var reference: Reference?
 
-  public init() {}
+  package init() {}
 
   /// Reads an access unit in Annex B form up to the first slice's header.
-  public mutating func observe(_ accessUnit: UnsafeRawBufferPointer) -> Place {
+  package mutating func observe(_ accessUnit: UnsafeRawBufferPointer) -> Place {
     var unitStart = StartCode.end(ofNextIn: accessUnit, from: 0)
     while let start = unitStart, start < accessUnit.count {
       let type = NALUnitType(header: accessUnit[start])

@@ -5,18 +5,18 @@
 /// the marker bit on the last piece of a NAL unit, or where the timestamp changes. A packet that breaks a rule is
 /// reported and used as far as possible; where the framing is broken, the stream ends. Memory is bounded, if ``next()``
 /// is called until it returns nil.
-public struct RTPDepacketizer: Sendable {
+package struct RTPDepacketizer: Sendable {
   /// The NAL units of one picture.
-  public struct AccessUnit: Equatable, Sendable {
+  package struct AccessUnit: Equatable, Sendable {
     /// Annex B, with a start code of four bytes in front of each NAL unit. Never empty.
-    public var bytes: [UInt8]
-    public var timestamp: UInt32
+    package var bytes: [UInt8]
+    package var timestamp: UInt32
     /// The last packet had the marker bit.
-    public var hasMarker: Bool
+    package var hasMarker: Bool
     /// Packets were lost in it or directly before it.
-    public var hasLoss: Bool
+    package var hasLoss: Bool
 
-    public init(bytes: [UInt8], timestamp: UInt32, hasMarker: Bool, hasLoss: Bool) {
+    package init(bytes: [UInt8], timestamp: UInt32, hasMarker: Bool, hasLoss: Bool) {
       self.bytes = bytes
       self.timestamp = timestamp
       self.hasMarker = hasMarker
@@ -24,13 +24,13 @@ public struct RTPDepacketizer: Sendable {
     }
   }
 
-  public enum Item: Equatable, Sendable {
+  package enum Item: Equatable, Sendable {
     case accessUnit(AccessUnit)
     case fault(RTPFault)
   }
 
   /// Larger access units are dropped; in bytes of Annex B.
-  public let maximumAccessUnitSize: Int
+  package let maximumAccessUnitSize: Int
   private var reader = RTPStreamReader()
   /// The items of the packet that was read last, in reverse order.
   private var items: [Item] = []
@@ -38,24 +38,24 @@ public struct RTPDepacketizer: Sendable {
   private var expectedSequenceNumber: UInt16?
   private var lastTimestamp: UInt32?
 
-  public init(maximumAccessUnitSize: Int = 16 << 20) {
+  package init(maximumAccessUnitSize: Int = 16 << 20) {
     self.maximumAccessUnitSize = maximumAccessUnitSize
   }
 
   /// Bytes that wait for the rest of their packet.
-  public var bufferedByteCount: Int { reader.bufferedByteCount }
+  package var bufferedByteCount: Int { reader.bufferedByteCount }
 
   /// Adds bytes from the stream. Call ``next()`` until it returns nil before adding more.
-  public mutating func append(_ bytes: UnsafeRawBufferPointer) {
+  package mutating func append(_ bytes: UnsafeRawBufferPointer) {
     reader.append(bytes)
   }
 
-  public mutating func append(_ bytes: [UInt8]) {
+  package mutating func append(_ bytes: [UInt8]) {
     bytes.withUnsafeBytes { append($0) }
   }
 
   /// The next access unit or fault; nil when more bytes are needed.
-  public mutating func next() -> Item? {
+  package mutating func next() -> Item? {
     while items.isEmpty, let item = reader.next() {
       switch item {
       case .invalidFraming(let firstBytes): items.append(.fault(.framing(firstBytes: firstBytes)))
@@ -68,13 +68,13 @@ public struct RTPDepacketizer: Sendable {
   }
 
   /// The incomplete last access unit, when no more bytes will come; nil when there is none.
-  public mutating func finish() -> AccessUnit? {
+  package mutating func finish() -> AccessUnit? {
     defer { unit = nil }
     return unit?.finish(hasMarker: false)
   }
 
   /// Accepts any next sequence number and timestamp, as after a restart of the sender's encoder.
-  public mutating func expectRestart() {
+  package mutating func expectRestart() {
     expectedSequenceNumber = nil
     lastTimestamp = nil
   }
@@ -120,7 +120,7 @@ public struct RTPDepacketizer: Sendable {
 }
 
 /// A rule of RTP, of its framing or of its H.264 payload that a sender broke.
-public enum RTPFault: Equatable, Sendable {
+package enum RTPFault: Equatable, Sendable {
   /// Bytes that are no packet with its length in front (RFC 4571); the first 16 of them. What follows is not read.
   case framing(firstBytes: [UInt8])
   /// Extension, contributing sources or padding do not fit into the packet (RFC 3550, 5.1).

@@ -1,21 +1,21 @@
 /// The fixed header of an RTP packet (RFC 3550, 5.1).
-public struct RTPHeader: Equatable, Sendable {
+package struct RTPHeader: Equatable, Sendable {
   /// Size of the fixed header, without extension and contributing sources.
-  public static let byteCount = 12
+  package static let byteCount = 12
 
   /// This packet ends an access unit (RFC 6184, 5.1).
-  public var hasMarker: Bool
+  package var hasMarker: Bool
   /// 0…127; dynamic numbers begin at 96.
-  public var payloadType: UInt8
+  package var payloadType: UInt8
   /// Counts packets, modulo 2¹⁶.
-  public var sequenceNumber: UInt16
+  package var sequenceNumber: UInt16
   /// When to show the picture, in units of 1/90 000 s from an arbitrary start, modulo 2³².
-  public var timestamp: UInt32
+  package var timestamp: UInt32
   /// The sender's number (SSRC).
-  public var synchronizationSource: UInt32
+  package var synchronizationSource: UInt32
 
   /// Creates a header; of the payload type only seven bits count.
-  public init(
+  package init(
     hasMarker: Bool, payloadType: UInt8, sequenceNumber: UInt16, timestamp: UInt32, synchronizationSource: UInt32
   ) {
     self.hasMarker = hasMarker

@@ -6,16 +6,16 @@
 ///
 /// A value type, so that a caller can work on a copy and keep it only if the access unit is sent. Skipped sequence
 /// numbers would look like a loss to the receiver.
-public struct RTPPacketizer: Sendable {
+package struct RTPPacketizer: Sendable {
   /// The number that both SDL libraries use; the first of the dynamic ones.
-  public static let defaultPayloadType: UInt8 = 96
+  package static let defaultPayloadType: UInt8 = 96
   /// The most that a length of 16 bits can announce.
-  public static let maximumPacketSize = 65_535
+  package static let maximumPacketSize = 65_535
   /// Room for an FU-A with one byte.
-  public static let minimumPacketSize = RTPHeader.byteCount + 3
+  package static let minimumPacketSize = RTPHeader.byteCount + 3
 
   /// Largest packet in bytes, without the two of its length.
-  public let packetSize: Int
+  package let packetSize: Int
   private var header: RTPHeader
   /// The time of the access unit that was begun last, in ticks of the 90 kHz clock.
   private var lastTicks: Int64?
@@ -27,7 +27,7 @@ public struct RTPPacketizer: Sendable {
   ///   - timestamp: of the first access unit.
   ///   - packetSize: in bytes, clamped to ``minimumPacketSize``…``maximumPacketSize``. A byte stream has no MTU, so the
   ///     default is as large as the framing allows, as in SDL's libraries.
-  public init(
+  package init(
     sequenceNumber: UInt16, timestamp: UInt32, synchronizationSource: UInt32,
     payloadType: UInt8 = defaultPayloadType, packetSize: Int = maximumPacketSize
   ) {
@@ -38,14 +38,14 @@ public struct RTPPacketizer: Sendable {
   }
 
   /// Creates a packetizer with random numbers, as RFC 3550 requires (5.1).
-  public init(packetSize: Int = maximumPacketSize, using generator: inout some RandomNumberGenerator) {
+  package init(packetSize: Int = maximumPacketSize, using generator: inout some RandomNumberGenerator) {
     self.init(
       sequenceNumber: .random(in: 0 ... .max, using: &generator), timestamp: .random(in: 0 ... .max, using: &generator),
       synchronizationSource: .random(in: 0 ... .max, using: &generator), packetSize: packetSize)
   }
 
   /// Takes new random numbers but the same source, for a new start of the video service.
-  public mutating func restart(using generator: inout some RandomNumberGenerator) {
+  package mutating func restart(using generator: inout some RandomNumberGenerator) {
     self = RTPPacketizer(
       sequenceNumber: .random(in: 0 ... .max, using: &generator), timestamp: .random(in: 0 ... .max, using: &generator),
       synchronizationSource: header.synchronizationSource, payloadType: header.payloadType, packetSize: packetSize)
@@ -60,7 +60,7 @@ public struct RTPPacketizer: Sendable {
   ///   - time: when to show the picture; only differences count. Rounded to 1/90 000 s.
   ///   - endsAccessUnit: false for the first part of one that lies in two memory blocks. The rest, with at least one
   ///     NAL unit, has to come with the next call, whose `time` is ignored.
-  public mutating func packets(
+  package mutating func packets(
     of accessUnit: UnsafeRawBufferPointer, framing: NALUnitFraming = .startCodes, at time: Duration,
     endsAccessUnit: Bool = true
   ) -> RTPPackets {
@@ -99,12 +99,12 @@ public struct RTPPacketizer: Sendable {
 ///
 /// The access unit is borrowed: keep the memory valid while the sequence or an iterator is in use. Nothing is
 /// allocated.
-public struct RTPPackets: Sequence {
-  public let packetCount: Int
+package struct RTPPackets: Sequence {
+  package let packetCount: Int
   /// Their size in bytes, with the lengths in front.
-  public let byteCount: Int
+  package let byteCount: Int
   /// NAL units of types that RTP can't carry; they are left out.
-  public let leftOutCount: Int
+  package let leftOutCount: Int
   private let accessUnit: UnsafeRawBufferPointer
   private let firstHeader: RTPHeader
   private let packetSize: Int
@@ -144,11 +144,11 @@ public struct RTPPackets: Sequence {
     self.leftOutCount = leftOutCount
   }
 
-  public var underestimatedCount: Int { packetCount }
+  package var underestimatedCount: Int { packetCount }
 
-  public func makeIterator() -> Iterator { Iterator(self) }
+  package func makeIterator() -> Iterator { Iterator(self) }
 
-  public struct Iterator: IteratorProtocol {
+  package struct Iterator: IteratorProtocol {
     private let accessUnit: UnsafeRawBufferPointer
     private let packetSize: Int
     private let endsAccessUnit: Bool
@@ -177,7 +177,7 @@ public struct RTPPackets: Sequence {
     }
 
     /// The next packet; nil after the last.
-    public mutating func next() -> RTPPacket? {
+    package mutating func next() -> RTPPacket? {
       guard let unit else { return nil }
       let packet =
         unit.range.count <= packetSize - RTPHeader.byteCount ? wholePacket(unit) : fragment(of: unit)
@@ -213,7 +213,7 @@ public struct RTPPackets: Sequence {
   }
 }
 
-public struct RTPPacket: Equatable, Sendable {
+package struct RTPPacket: Equatable, Sendable {
   /// The two bytes in front of a piece of a NAL unit: FU indicator and FU header (RFC 6184, 5.8).
   struct FragmentHeader: Equatable, Sendable {
     let indicator: UInt8
@@ -227,21 +227,21 @@ public struct RTPPacket: Equatable, Sendable {
 
   /// Length and RTP header.
   static let minimumPrefixByteCount = 2 + RTPHeader.byteCount
-  public static let maximumPrefixByteCount = minimumPrefixByteCount + 2
+  package static let maximumPrefixByteCount = minimumPrefixByteCount + 2
 
-  public let header: RTPHeader
+  package let header: RTPHeader
   let fragmentHeader: FragmentHeader?
   /// The part of the access unit that ends the packet.
-  public let payloadRange: Range<Int>
+  package let payloadRange: Range<Int>
 
-  public var prefixByteCount: Int {
+  package var prefixByteCount: Int {
     fragmentHeader == nil ? Self.minimumPrefixByteCount : Self.maximumPrefixByteCount
   }
 
   /// Writes everything of this packet that is not a part of the access unit, the length first; returns how many bytes
   /// that is. There must be room for ``prefixByteCount``.
   @discardableResult
-  public func writePrefix(to destination: UnsafeMutableRawBufferPointer) -> Int {
+  package func writePrefix(to destination: UnsafeMutableRawBufferPointer) -> Int {
     let size = prefixByteCount - 2 + payloadRange.count
     destination.storeBytes(of: UInt16(truncatingIfNeeded: size).bigEndian, as: UInt16.self)
     header.write(to: destination, at: 2)

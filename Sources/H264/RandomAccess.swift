@@ -1,5 +1,5 @@
 /// Why decoding can begin at a picture (H.264, 3.126: random access).
-public enum RandomAccess: Equatable, Sendable {
+package enum RandomAccess: Equatable, Sendable {
   /// No later picture depends on one before it.
   case instantaneousRefresh
   /// A recovery point (D.2.8): pictures are right after so many frames of the reference count; 0 for an I picture of an
@@ -9,12 +9,12 @@ public enum RandomAccess: Equatable, Sendable {
   case intraPicture
 
   /// How many frames follow before pictures are right.
-  public var recoveryFrameCount: Int {
+  package var recoveryFrameCount: Int {
     if case .recoveryPoint(let count) = self { count } else { 0 }
   }
 
   /// Whether pictures shown before this one may follow it, and depend on those before it.
-  public var mayHaveLeadingPictures: Bool { self != .instantaneousRefresh }
+  package var mayHaveLeadingPictures: Bool { self != .instantaneousRefresh }
 
   private static let recoveryPointPayload = 6
   /// Real units have some bytes; a recovery point stands at the beginning.
@@ -23,7 +23,7 @@ public enum RandomAccess: Equatable, Sendable {
   /// The recovery point in a NAL unit of supplemental enhancement information; nil without one.
   ///
   /// - Parameter unit: from the header byte on; its end may be missing.
-  public init?(recoveryPointIn unit: some Collection<UInt8>) {
+  package init?(recoveryPointIn unit: some Collection<UInt8>) {
     // Most units hold something else, and are not copied.
     guard unit.prefix(Self.mostBytesRead).contains(UInt8(Self.recoveryPointPayload)) else { return nil }
     var reader = PayloadBitReader(payload: unit.dropFirst(), maximumByteCount: Self.mostBytesRead)
@@ -56,7 +56,7 @@ public enum RandomAccess: Equatable, Sendable {
 
   /// Whether an I slice begins a picture, by the first byte after the slice's header byte: `first_mb_in_slice` 0, and
   /// `slice_type` 2 or 7 (7.4.3), which together fit into it.
-  public static func beginsIntraPicture(_ byte: UInt8) -> Bool {
+  package static func beginsIntraPicture(_ byte: UInt8) -> Bool {
     byte & 0xF0 == 0b1011_0000 || byte == 0b1000_1000
   }
 }

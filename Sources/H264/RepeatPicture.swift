@@ -7,7 +7,7 @@
 /// Several repeats in a row violate the standard in three points that decoders accept: all have the same picture order
 /// count (8.2.1), since only one fits between two pictures; with order count type 2, no two consecutive pictures may be
 /// non-reference pictures (7.4.2.1.1); and the timing messages that the stream may have announced are missing.
-public struct RepeatPicture: Sendable {
+package struct RepeatPicture: Sendable {
   /// Enough for a slice header with weights for 32 references.
   private static let maximumHeaderByteCount = 256
   /// Baseline, Main and High: frames of 8-bit 4:2:0 or monochrome.
@@ -21,13 +21,13 @@ public struct RepeatPicture: Sendable {
   /// Nil when the last picture can't be repeated.
   private var skipped: SkippedPicture?
 
-  public init() {}
+  package init() {}
 
   /// Reads an access unit up to the first slice's header. Allocates nothing unless a parameter set is new.
   ///
   /// An access unit in several blocks is observed block by block, until the result is true: the first slice was found.
   @discardableResult
-  public mutating func observe(
+  package mutating func observe(
     _ accessUnit: UnsafeRawBufferPointer, framing: NALUnitFraming = .startCodes
   ) -> Bool {
     var units = NALUnitCursor(accessUnit, framing: framing)
@@ -47,7 +47,7 @@ public struct RepeatPicture: Sendable {
   ///
   /// Nil for interlaced streams, for those whose decoding order is or may be different from the output order, while the
   /// last picture is not a reference, and after anything that is not supported up to the next key frame.
-  public func accessUnit() -> [UInt8]? {
+  package func accessUnit() -> [UInt8]? {
     skipped?.accessUnit
   }
 

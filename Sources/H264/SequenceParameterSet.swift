@@ -1,33 +1,33 @@
 /// A sequence parameter set: the size of the pictures, and what a decoder must support (H.264, 7.3.2.1.1).
-public struct SequenceParameterSet: Equatable, Sendable {
-  public enum Malformed: Error, Equatable, Sendable {
+package struct SequenceParameterSet: Equatable, Sendable {
+  package enum Malformed: Error, Equatable, Sendable {
     case notSequenceParameterSet
     case truncated
     /// The syntax element of this name has a value that the standard forbids or that no decoder takes.
     case outOfRange(String)
   }
 
-  public let profileIDC: UInt8
+  package let profileIDC: UInt8
   /// `constraint_set0_flag` in the most significant bit, and so on; the low two bits are 0.
-  public let constraintFlags: UInt8
+  package let constraintFlags: UInt8
   /// Ten times the level: 31 is level 3.1.
-  public let levelIDC: UInt8
+  package let levelIDC: UInt8
   /// `seq_parameter_set_id`, 0…31.
-  public let id: Int
+  package let id: Int
   /// 0 monochrome, 1 4:2:0, 2 4:2:2, 3 4:4:4.
-  public let chromaFormatIDC: Int
+  package let chromaFormatIDC: Int
   /// Bits per luma sample, 8…14.
-  public let bitDepthLuma: Int
+  package let bitDepthLuma: Int
   /// Bits per chroma sample, 8…14.
-  public let bitDepthChroma: Int
+  package let bitDepthChroma: Int
   /// `max_num_ref_frames`, 0…16.
-  public let maximumReferenceFrames: Int
+  package let maximumReferenceFrames: Int
   /// No fields, no interlaced frames.
-  public let frameMBSOnly: Bool
+  package let frameMBSOnly: Bool
   /// Displayed width in pixels, after cropping.
-  public let width: Int
+  package let width: Int
   /// Displayed height in pixels, after cropping.
-  public let height: Int
+  package let height: Int
   /// Macroblocks of a whole frame.
   let macroblockCount: Int
   /// Each colour component is coded like a picture of its own.
@@ -37,19 +37,19 @@ public struct SequenceParameterSet: Equatable, Sendable {
 
   /// The most pictures that precede another in decoding and follow it in output (0 when there are no B frames); nil
   /// when the stream does not say.
-  public var numReorderFrames: Int? { usability?.numReorderFrames }
+  package var numReorderFrames: Int? { usability?.numReorderFrames }
   /// Nil when the stream has none, or an impossible one.
-  public var frameRate: FrameRate? { usability?.frameRate }
+  package var frameRate: FrameRate? { usability?.frameRate }
   /// Nil when the stream does not say.
-  public var sampleAspectRatio: SampleAspectRatio? { usability?.sampleAspectRatio }
+  package var sampleAspectRatio: SampleAspectRatio? { usability?.sampleAspectRatio }
   /// Samples use 0…255 rather than 16…235; nil when the stream does not say, which means false.
-  public var videoFullRange: Bool? { usability?.videoFullRange }
+  package var videoFullRange: Bool? { usability?.videoFullRange }
   /// A code point of ITU-T H.273 (1 BT.709, 5 and 6 BT.601); nil when the stream does not say.
-  public var colourPrimaries: UInt8? { usability?.colourPrimaries }
+  package var colourPrimaries: UInt8? { usability?.colourPrimaries }
   /// A code point of ITU-T H.273; nil when the stream does not say.
-  public var transferCharacteristics: UInt8? { usability?.transferCharacteristics }
+  package var transferCharacteristics: UInt8? { usability?.transferCharacteristics }
   /// A code point of ITU-T H.273; nil when the stream does not say.
-  public var matrixCoefficients: UInt8? { usability?.matrixCoefficients }
+  package var matrixCoefficients: UInt8? { usability?.matrixCoefficients }
 
   /// Larger than any valid parameter set; bounds the work for a hostile one.
   private static let maximumByteCount = 8192
@@ -60,7 +60,7 @@ public struct SequenceParameterSet: Equatable, Sendable {
   ]
 
   /// Reads a NAL unit, from its header byte, without start code; emulation prevention bytes are still in.
-  public init(nalUnit: some Collection<UInt8>) throws(Malformed) {
+  package init(nalUnit: some Collection<UInt8>) throws(Malformed) {
     guard let header = nalUnit.first else { throw .truncated }
     guard header & 0x80 == 0, NALUnitType(header: header) == .sequenceParameterSet else {
       throw .notSequenceParameterSet
@@ -186,7 +186,7 @@ struct PictureNumbering: Equatable, Sendable {
 /// What a decoder must support to show a stream, as its sequence parameter set says (H.264, Annex A).
 extension SequenceParameterSet {
   /// The profile by the name that GStreamer's caps have for it.
-  public var profileName: String {
+  package var profileName: String {
     let isIntra = constraintFlags & 0x10 != 0
     switch profileIDC {
     case 44: return "cavlc-4:4:4-intra"
@@ -209,7 +209,7 @@ extension SequenceParameterSet {
   }
 
   /// Whether it is Baseline, Main or High: 8 bits, 4:2:0. Decoders of head units support no other profiles.
-  public var isCommonProfile: Bool {
+  package var isCommonProfile: Bool {
     let profiles: [UInt8] = [66, 77, 100]
     return profiles.contains(profileIDC) && chromaFormatIDC <= 1 && bitDepthLuma == 8 && bitDepthChroma == 8
   }

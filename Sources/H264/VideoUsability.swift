@@ -1,7 +1,7 @@
 /// Pictures per second, as a fraction in lowest terms.
-public struct FrameRate: Equatable, Sendable {
-  public let numerator: Int
-  public let denominator: Int
+package struct FrameRate: Equatable, Sendable {
+  package let numerator: Int
+  package let denominator: Int
 
   /// Nil for 0 and for more than 1000 pictures per second. A tick is the duration of a field.
   init?(unitsInTick: Int, timeScale: Int) {
@@ -15,9 +15,9 @@ public struct FrameRate: Equatable, Sendable {
 }
 
 /// Width and height of a pixel, in the same unit.
-public struct SampleAspectRatio: Equatable, Sendable {
-  public let width: Int
-  public let height: Int
+package struct SampleAspectRatio: Equatable, Sendable {
+  package let width: Int
+  package let height: Int
 
   private static let extended: UInt8 = 255
   /// Of `aspect_ratio_idc` from 1 on (table E-1).
@@ -27,7 +27,7 @@ public struct SampleAspectRatio: Equatable, Sendable {
     (160, 99), (4, 3), (3, 2), (2, 1),
   ]
 
-  public var isSquare: Bool { width == height }
+  package var isSquare: Bool { width == height }
 
   /// Nil if it is unspecified.
   init?(from reader: inout PayloadBitReader) throws(SequenceParameterSet.Malformed) {

@@ -3,13 +3,13 @@ import SDLLink
 
 /// Sends bytes to a server, and returns its answer. Blocks for ``totalTimeout`` at most, so nothing may wait for its
 /// thread.
-public enum HTTPClient {
+package enum HTTPClient {
   /// Without any byte from the server.
-  public static let timeout = Duration.seconds(20)
+  package static let timeout = Duration.seconds(20)
   /// From the beginning to the last byte.
-  public static let totalTimeout = Duration.seconds(60)
+  package static let totalTimeout = Duration.seconds(60)
   /// Of an answer, in bytes.
-  public static let longestAnswer = 1 << 20
+  package static let longestAnswer = 1 << 20
 
   nonisolated(unsafe) private static let functions = csoup_load()
 
@@ -20,7 +20,7 @@ public enum HTTPClient {
   ///   which could reach it.
   /// - Throws: for a URL that is not ``isAllowed(_:allowsThisMachine:)``, for a server at such an address, without libsoup
   ///   3, for all answers but 2xx, and for one that is not complete within `time`.
-  public static func post(
+  package static func post(
     _ body: [UInt8], to url: String, contentType: String, allowsThisMachine: Bool, within time: Duration = totalTimeout
   ) throws(HTTPFailure) -> [UInt8] {
     guard isAllowed(url, allowsThisMachine: allowsThisMachine) else { throw HTTPFailure("it is no https URL") }
@@ -99,7 +99,7 @@ public enum HTTPClient {
   /// Whether something may be sent to `url`: encrypted, or to this machine.
   /// - Parameter allowsThisMachine: its services expect nothing from other machines. This is only about how `url` is
   ///   written; the address of the connection is checked as well.
-  public static func isAllowed(_ url: String, allowsThisMachine: Bool) -> Bool {
+  package static func isAllowed(_ url: String, allowsThisMachine: Bool) -> Bool {
     guard let colon = url.firstRange(of: "://") else { return false }
     let authority = url[colon.upperBound...].prefix { !"/?#".contains($0) }
     // The apparent host may be a user name before an @, to which a combining mark after it makes no difference.
@@ -116,8 +116,8 @@ public enum HTTPClient {
 }
 
 /// Why nothing was fetched, in a form that can follow a colon.
-public struct HTTPFailure: Error, Equatable, CustomStringConvertible {
-  public let description: String
+package struct HTTPFailure: Error, Equatable, CustomStringConvertible {
+  package let description: String
 
   init(_ description: String) {
     self.description = description

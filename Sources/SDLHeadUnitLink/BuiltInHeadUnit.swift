@@ -5,7 +5,7 @@ import Synchronization
 import TLSEngine
 
 /// A head unit in this process, at the other end of a socket pair; a new one for each connection of the app.
-public final class BuiltInHeadUnit: Transport {
+package final class BuiltInHeadUnit: Transport {
   private struct State: Sendable {
     var server: HeadUnitServer?
     var report: (@Sendable (TransportEvent) -> Void)?
@@ -17,7 +17,7 @@ public final class BuiltInHeadUnit: Transport {
   private let state = Mutex(State())
 
   /// - Parameter tls: the app's end, for which the head unit is the other; nil for no TLS.
-  public init(_ configuration: HeadUnitConfiguration, tls: TLSContext? = nil, clock: TimeSource = .monotonic) {
+  package init(_ configuration: HeadUnitConfiguration, tls: TLSContext? = nil, clock: TimeSource = .monotonic) {
     self.tls = tls.flatMap(TLSContext.builtInHeadUnit)
     self.clock = clock
     var configuration = configuration
@@ -28,18 +28,18 @@ public final class BuiltInHeadUnit: Transport {
     self.configuration = configuration
   }
 
-  public var transportClass: TransportClass { .tcpWiFi }
-  public var isOnThisMachine: Bool { true }
-  public var waitsForPeers: Bool { false }
+  package var transportClass: TransportClass { .tcpWiFi }
+  package var isOnThisMachine: Bool { true }
+  package var waitsForPeers: Bool { false }
 
   /// The present one; nil between two connections.
   var server: HeadUnitServer? { state.withLock { $0.server } }
 
-  public func start(_ report: @escaping @Sendable (TransportEvent) -> Void) {
+  package func start(_ report: @escaping @Sendable (TransportEvent) -> Void) {
     state.withLock { $0.report = report }
   }
 
-  public func connect() throws(LinkError) -> PeerConnection? {
+  package func connect() throws(LinkError) -> PeerConnection? {
     let (ours, theirs) = try Socket.descriptorPair()
     let connection = PeerConnection(adopting: ours, peer: "the built-in head unit")
     let server = try HeadUnitServer(
@@ -49,20 +49,20 @@ public final class BuiltInHeadUnit: Transport {
     return connection
   }
 
-  public func disconnect() {
+  package func disconnect() {
     guard let server = state.withLock({ $0.server.take() }) else { return }
     server.stop()
     server.join()
   }
 
-  public func stop() {
+  package func stop() {
     disconnect()
     state.withLock { $0.report = nil }
   }
 }
 
 extension BuiltInHeadUnit: HeadUnitServerObserver {
-  public func server(_ server: HeadUnitServer, didReport event: HeadUnitServerEvent) {
+  package func server(_ server: HeadUnitServer, didReport event: HeadUnitServerEvent) {
     guard case .session(_, .violation(let violation)) = event else { return }
     state.withLock { $0.report }?(.faultFound("The built-in head unit found a violation in the stream: \(violation)"))
   }

@@ -22,7 +22,7 @@ extension HeadUnitServer {
   }
 
   /// The apps that an operation is for.
-  public enum Recipient: Sendable {
+  package enum Recipient: Sendable {
     /// Ignored when it is not connected.
     case app(UInt8)
     /// The app that was opened last, if it is still registered; otherwise the first one that is.

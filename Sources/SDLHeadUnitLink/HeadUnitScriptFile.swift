@@ -1,14 +1,14 @@
 import Glibc
 import SDLHeadUnit
 
-public enum HeadUnitScriptFile {
-  public enum Failure: Error, Equatable, CustomStringConvertible {
+package enum HeadUnitScriptFile {
+  package enum Failure: Error, Equatable, CustomStringConvertible {
     /// With EISDIR for a folder, and ESPIPE for anything else that is no regular file.
     case unreadable(path: String, errno: Int32)
     case malformed(path: String, HeadUnitScript.Malformed)
 
     /// One line for users, with the path.
-    public var description: String {
+    package var description: String {
       switch self {
       case .unreadable(let path, ESPIPE): "\(path) can't be read: it is no regular file"
       case .unreadable(let path, let code): "\(path) can't be read: \(String(cString: strerror(code)))"
@@ -18,7 +18,7 @@ public enum HeadUnitScriptFile {
   }
 
   /// Reads the file at once.
-  public static func read(_ path: String) throws(Failure) -> HeadUnitScript {
+  package static func read(_ path: String) throws(Failure) -> HeadUnitScript {
     // One byte more than allowed, to detect a file that is too long.
     let bytes = try bytes(of: path, atMost: HeadUnitScript.maximumByteCount + 1)
     do throws(HeadUnitScript.Malformed) {
@@ -29,7 +29,7 @@ public enum HeadUnitScriptFile {
   }
 
   /// The beginning of any file. A pipe is refused, because its writer may take its time, or never come.
-  public static func bytes(of path: String, atMost maximumByteCount: Int) throws(Failure) -> [UInt8] {
+  package static func bytes(of path: String, atMost maximumByteCount: Int) throws(Failure) -> [UInt8] {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     guard descriptor >= 0 else { throw .unreadable(path: path, errno: errno) }
     defer { close(descriptor) }

@@ -11,7 +11,7 @@ import TLSEngine
 ///
 /// Like ``AppConnection``: the thread keeps the server alive, the observer is held weakly, and the owner must
 /// ``stop()`` it.
-public final class HeadUnitServer: Sendable {
+package final class HeadUnitServer: Sendable {
   enum Source: Sendable {
     case listener(ListeningPort)
     /// One established connection; the server ends with it.
@@ -42,27 +42,27 @@ public final class HeadUnitServer: Sendable {
   private weak let observer: (any HeadUnitServerObserver)?
 
   /// Which connections are accepted. The defaults are more than tests need.
-  public struct Admission: Sendable {
+  package struct Admission: Sendable {
     /// Connections at once; 255 in any case. More are closed at once, unless another can be closed instead: one that has
     /// been without a registered app for a second, or one of an address that has more than the newcomer's.
-    public var maximumConnectionCount = 16
+    package var maximumConnectionCount = 16
     /// Sessions on each connection, each with an app of its own. A start of another is refused.
-    public var maximumSessionCount = 8
+    package var maximumSessionCount = 8
     /// A connection without a registered app is closed after so long, so that it takes no other app's place; nil never.
-    public var registrationTime: Duration? = .seconds(10)
+    package var registrationTime: Duration? = .seconds(10)
     /// The memory, in bytes, that incomplete messages of all apps together take. Beyond it messages are dropped, first
     /// those of sessions without a registered app.
-    public var maximumIncompleteByteCount = 32 << 20
+    package var maximumIncompleteByteCount = 32 << 20
     /// The port for secondary transports, which is open while they are offered
     /// (``HeadUnitBehaviour/SecondaryTransportOffer/served``); 0 takes any that is free.
-    public var secondaryPort: UInt16 = 0
+    package var secondaryPort: UInt16 = 0
     /// Where connections to that port may come from.
-    public var secondaryOrigin = SecondaryOrigin.same
+    package var secondaryOrigin = SecondaryOrigin.same
     /// How the ids of sessions are chosen.
-    public var sessionIDs = SessionIDs.random
+    package var sessionIDs = SessionIDs.random
 
     /// The limits of every head unit in this project.
-    public init() {}
+    package init() {}
 
     /// The limits of a single adopted connection: it has no time limit, because it can't keep another app out.
     fileprivate static var adopted: Admission {
@@ -74,7 +74,7 @@ public final class HeadUnitServer: Sendable {
 
   /// Listens for apps. `address` is a host name or numeric address, nil for all of this machine's; port 0 takes any
   /// that is free. The script's time begins with ``start()``.
-  public convenience init(
+  package convenience init(
     configuration: HeadUnitConfiguration, address: String?, port: UInt16, admission: Admission = Admission(),
     script: HeadUnitScript = HeadUnitScript(), messageTrace: (any MessageTrace)? = nil, tls: TLSContext? = nil,
     clock: TimeSource = .monotonic, observer: any HeadUnitServerObserver
@@ -86,7 +86,7 @@ public final class HeadUnitServer: Sendable {
   }
 
   /// Serves the apps to which `transport` connects. The script's time begins with ``start()``.
-  public convenience init(
+  package convenience init(
     configuration: HeadUnitConfiguration, transport: any Transport, admission: Admission = Admission(),
     script: HeadUnitScript = HeadUnitScript(), messageTrace: (any MessageTrace)? = nil, tls: TLSContext? = nil,
     clock: TimeSource = .monotonic, observer: any HeadUnitServerObserver
@@ -146,17 +146,17 @@ public final class HeadUnitServer: Sendable {
   }
 
   /// The port that apps connect to; nil for an adopted connection and a transport.
-  public var port: UInt16? {
+  package var port: UInt16? {
     if case .listener(let port) = source { port.address.port } else { nil }
   }
 
   /// The address that apps connect to, with its port; nil for an adopted connection and a transport.
-  public var address: String? {
+  package var address: String? {
     if case .listener(let port) = source { port.address.description } else { nil }
   }
 
   /// The port for secondary transports; nil while none has been offered.
-  public var secondaryPort: UInt16? { secondaryListener?.address.port }
+  package var secondaryPort: UInt16? { secondaryListener?.address.port }
 
   var secondaryListener: ListeningPort? { secondary.withLock { $0 } }
 
@@ -176,7 +176,7 @@ public final class HeadUnitServer: Sendable {
     return listener
   }
 
-  public func start() throws(LinkError) {
+  package func start() throws(LinkError) {
     try thread.start { HeadUnitLoop(server: self).run() }
     guard case .transport(let transport) = source else { return }
     do {
@@ -189,7 +189,7 @@ public final class HeadUnitServer: Sendable {
 
   /// Closes all connections, once the data of earlier calls has been offered to the kernel. Returns at once, and with
   /// the port free for another server.
-  public func stop() {
+  package func stop() {
     isStopped.store(true, ordering: .releasing)
     if case .listener(let port) = source { port.shutDown() }
     secondaryListener?.shutDown()
@@ -197,12 +197,12 @@ public final class HeadUnitServer: Sendable {
   }
 
   /// Waits for the end, which only ``stop()`` makes certain. Does not wait in an observer's callback.
-  public func join() {
+  package func join() {
     thread.join()
   }
 
   /// Whether the caller is in one of the observer's callbacks, where ``join()`` does not wait.
-  public var isOnOwnThread: Bool { thread.isCurrent }
+  package var isOnOwnThread: Bool { thread.isCurrent }
   var isStopRequested: Bool { isStopped.load(ordering: .acquiring) }
 
   func report(_ event: HeadUnitServerEvent) {
@@ -226,7 +226,7 @@ public final class HeadUnitServer: Sendable {
 
 extension HeadUnitServer {
   /// Gives sessions an input, on the server's thread, with the present time.
-  public func control(
+  package func control(
     _ recipient: Recipient, _ input: @escaping @Sendable (inout HeadUnitSession, Duration) -> [HeadUnitSession.Action]
   ) {
     submit(.control(recipient, input))
@@ -234,23 +234,42 @@ extension HeadUnitServer {
 
   /// The configuration of later connections, except for the behaviour, which commands change. Later registrations over
   /// present connections get its screen and video capability.
-  public func configure(_ configuration: HeadUnitConfiguration) {
+  package func configure(_ configuration: HeadUnitConfiguration) {
     submit(.configure(configuration))
   }
 
   /// Changes a condition for all apps, also for those that connect later.
-  public func setCondition(_ change: HeadUnitConditions.Change) {
+  package func setCondition(_ change: HeadUnitConditions.Change) {
     submit(.setCondition(change))
   }
 
   /// Off lets the connection fill up, like a head unit that hangs.
-  public func setReading(_ isReading: Bool, for id: UInt8) {
+  package func setReading(_ isReading: Bool, for id: UInt8) {
     submit(.read(id: id, isReading))
   }
 
   /// Carries a command out, on the server's thread. Without a recipient nothing happens, except that a one-time answer
   /// waits for the next app; ``HeadUnitCommand/help`` is left to the caller.
-  public func perform(_ command: HeadUnitCommand) {
+  package func perform(_ command: HeadUnitCommand) {
     if let operation = Operation(command, for: .appOnScreen) { submit(operation) }
+  }
+}
+
+/// How a ``HeadUnitServer`` chooses the ids of its sessions.
+package enum SessionIDs: Sendable {
+  /// Any that is free: what an app may do on a second connection depends on nothing but its session's id, so that it
+  /// should not be guessed at once.
+  case random
+  /// 1, 2, 3 …; for tests.
+  case ascending
+
+  /// An id that is not in `used`. There are fewer sessions than ids.
+  /// - Parameter number: that of the app.
+  func next(for number: UInt8, besides used: Set<UInt8>) -> UInt8 {
+    let free = (1...UInt8.max).filter { !used.contains($0) }
+    switch self {
+    case .random: return free.randomElement() ?? number
+    case .ascending: return free.first { $0 >= number } ?? free.first ?? number
+    }
   }
 }

@@ -3,7 +3,7 @@ import SDLLink
 import SDLWire
 
 /// What a ``HeadUnitServer`` reports. Apps are named by numbers that count up, one for each session.
-public enum HeadUnitServerEvent: Sendable {
+package enum HeadUnitServerEvent: Sendable {
   /// An app's connection, or a further session on one.
   case connected(id: UInt8, peer: String)
   /// There were as many connections as allowed, so this one was closed at once.
@@ -31,14 +31,14 @@ public enum HeadUnitServerEvent: Sendable {
   case ended
 }
 
-public protocol HeadUnitServerObserver: AnyObject, Sendable {
+package protocol HeadUnitServerObserver: AnyObject, Sendable {
   /// Called on the server's thread with no lock held; any method of the server may be called back.
   func server(_ server: HeadUnitServer, didReport event: HeadUnitServerEvent)
 }
 
 extension HeadUnitServerEvent {
   /// The number of the app's session, which is not its id in frames; nil without one.
-  public var sessionID: UInt8? {
+  package var sessionID: UInt8? {
     switch self {
     case .connected(let id, _), .session(let id, _), .disconnected(let id, _, _): id
     case .stepExecuted(_, let id), .stepSkipped(_, let id): id
@@ -47,7 +47,7 @@ extension HeadUnitServerEvent {
   }
 
   /// A line for the log, without the session; nil for events that are not logged.
-  public var text: String? {
+  package var text: String? {
     switch self {
     case .connected(_, let peer): "connected \(peer)".printable()
     case .refused(let peer): "\(peer) refused: there are too many connections".printable()

@@ -2,7 +2,7 @@ import Glibc
 import SDLWire
 
 /// Why there is no connection, or why it has ended.
-public enum LinkError: Error, Equatable, Sendable {
+package enum LinkError: Error, Equatable, Sendable {
   /// The name service knows no address; `reason` is its own text.
   case cannotResolve(host: String, reason: String)
   /// The name service did not answer within the connect time-out.
@@ -30,7 +30,7 @@ public enum LinkError: Error, Equatable, Sendable {
 
 extension LinkError: CustomStringConvertible {
   /// For users: what happened.
-  public var description: String {
+  package var description: String {
     switch self {
     case .cannotResolve(let host, let reason):
       "cannot resolve the host name \"\(host)\": \(reason)"

@@ -2,7 +2,7 @@ import SDLMessages
 import SDLWire
 
 /// Gets the messages of a connection, except for video, as readable lines.
-public protocol MessageTrace: Sendable {
+package protocol MessageTrace: Sendable {
   /// Asked before a line is formatted.
   var isEnabled: Bool { get }
   /// Called on the connection's thread with no lock held.

@@ -7,7 +7,7 @@ import Glibc
 ///
 /// `@unchecked Sendable`: the state is touched only by the thread that holds the mutex, and being `Sendable` it may be
 /// touched by a different thread each time.
-public final class Monitor<State: Sendable>: @unchecked Sendable {
+package final class Monitor<State: Sendable>: @unchecked Sendable {
   private let lock: MonitorLock
   // In memory of its own, because a pthread object must not move and Swift may move a stored property's value.
   private let condition = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
@@ -18,7 +18,7 @@ public final class Monitor<State: Sendable>: @unchecked Sendable {
   /// A monitor over `state`.
   ///
   /// - Parameter lock: for states of which one thread reads or changes several at once.
-  public init(_ state: State, lock: MonitorLock = MonitorLock()) {
+  package init(_ state: State, lock: MonitorLock = MonitorLock()) {
     self.state = state
     self.lock = lock
     var attributes = pthread_condattr_t()
@@ -34,14 +34,14 @@ public final class Monitor<State: Sendable>: @unchecked Sendable {
   }
 
   /// Runs `body` with the lock held; it must not call out.
-  public func withLock<Result, Failure>(_ body: (inout State) throws(Failure) -> Result) throws(Failure) -> Result {
+  package func withLock<Result, Failure>(_ body: (inout State) throws(Failure) -> Result) throws(Failure) -> Result {
     pthread_mutex_lock(mutex)
     defer { pthread_mutex_unlock(mutex) }
     return try body(&state)
   }
 
   /// Runs `body` with this state and that of a monitor with the same lock, which is taken once.
-  public func withLock<Other, Result>(
+  package func withLock<Other, Result>(
     and other: Monitor<Other>, _ body: (inout State, inout Other) -> Result
   ) -> Result {
     precondition(lock === other.lock)
@@ -52,13 +52,13 @@ public final class Monitor<State: Sendable>: @unchecked Sendable {
 
   /// Runs `body` with the lock held, and then makes every thread in ``wait(until:for:)`` look at the state.
   @discardableResult
-  public func change<Result, Failure>(_ body: (inout State) throws(Failure) -> Result) throws(Failure) -> Result {
+  package func change<Result, Failure>(_ body: (inout State) throws(Failure) -> Result) throws(Failure) -> Result {
     defer { broadcast() }
     return try withLock(body)
   }
 
   /// Makes every thread in ``wait(until:for:)`` look at the state again.
-  public func broadcast() {
+  package func broadcast() {
     pthread_cond_broadcast(condition)
   }
 
@@ -66,7 +66,7 @@ public final class Monitor<State: Sendable>: @unchecked Sendable {
   ///
   /// - Parameter deadline: Of ``MonotonicClock``; nil waits without end.
   /// - Returns: Nil when there was no result before `deadline`.
-  public func wait<Result>(until deadline: Duration?, for attempt: (inout State) -> Result?) -> Result? {
+  package func wait<Result>(until deadline: Duration?, for attempt: (inout State) -> Result?) -> Result? {
     pthread_mutex_lock(mutex)
     defer { pthread_mutex_unlock(mutex) }
     while true {
@@ -84,11 +84,11 @@ public final class Monitor<State: Sendable>: @unchecked Sendable {
 /// The lock of one ``Monitor``, or of several.
 ///
 /// `@unchecked Sendable`: a mutex is there to be used by several threads.
-public final class MonitorLock: @unchecked Sendable {
+package final class MonitorLock: @unchecked Sendable {
   // As for the condition of a monitor.
   fileprivate let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
 
-  public init() {
+  package init() {
     pthread_mutex_init(mutex, nil)
   }
 

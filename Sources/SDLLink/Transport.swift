@@ -6,7 +6,7 @@ import SDLWire
 ///
 /// It is started once and stopped once, and hands over one connection at a time; the next comes after the end of the
 /// last.
-public protocol Transport: AnyObject, Sendable {
+package protocol Transport: AnyObject, Sendable {
   var transportClass: TransportClass { get }
 
   /// Whether its peers are on this machine: such a peer may name addresses of this machine, which to others mean
@@ -34,13 +34,13 @@ public protocol Transport: AnyObject, Sendable {
 }
 
 extension Transport {
-  public var isOnThisMachine: Bool { false }
-  public var waitsForPeers: Bool { true }
-  public func connect() -> PeerConnection? { nil }
-  public func disconnect() {}
+  package var isOnThisMachine: Bool { false }
+  package var waitsForPeers: Bool { true }
+  package func connect() -> PeerConnection? { nil }
+  package func disconnect() {}
 }
 
-public enum TransportEvent: Sendable {
+package enum TransportEvent: Sendable {
   /// Its status, whenever that changes while there is no connection.
   case status(TransportStatus)
   case connected(PeerConnection)
@@ -52,7 +52,7 @@ public enum TransportEvent: Sendable {
 }
 
 /// The status of a ``Transport`` without a connection.
-public enum TransportStatus: Equatable, Sendable {
+package enum TransportStatus: Equatable, Sendable {
   /// A peer may come at any time; the text says which, as "a car over Bluetooth".
   case waiting(for: String)
   /// No peer can come until the user, or another program, has changed something.
@@ -60,8 +60,8 @@ public enum TransportStatus: Equatable, Sendable {
 }
 
 /// Why a ``Transport`` has no connection to offer.
-public struct TransportFailure: Error, Equatable, Sendable {
-  public enum Kind: Sendable {
+package struct TransportFailure: Error, Equatable, Sendable {
+  package enum Kind: Sendable {
     /// A system service that it needs does not run.
     case serviceMissing
     /// The device that it needs is not there, or switched off.
@@ -78,13 +78,13 @@ public struct TransportFailure: Error, Equatable, Sendable {
     case failed
   }
 
-  public var kind: Kind
+  package var kind: Kind
   /// What happened, without a full stop.
-  public var reason: String
+  package var reason: String
   /// What the user can do, as a sentence.
-  public var advice: String
+  package var advice: String
 
-  public init(_ kind: Kind, _ reason: String, advice: String) {
+  package init(_ kind: Kind, _ reason: String, advice: String) {
     self.kind = kind
     self.reason = reason
     self.advice = advice
@@ -93,9 +93,9 @@ public struct TransportFailure: Error, Equatable, Sendable {
 
 /// A connected stream socket that a ``Transport`` has handed over. This owns the descriptor, which is closed with this
 /// object, or by the connection that uses it.
-public final class PeerConnection: Sendable {
+package final class PeerConnection: Sendable {
   /// The peer's name, for users.
-  public let peer: String
+  package let peer: String
   /// Nil once it is closed.
   private let descriptor: Monitor<Int32?>
   private let didClose: @Sendable () -> Void
@@ -103,7 +103,7 @@ public final class PeerConnection: Sendable {
   /// Takes over `descriptor`.
   ///
   /// - Parameter didClose: is called on any thread, once.
-  public init(adopting descriptor: Int32, peer: String, didClose: @escaping @Sendable () -> Void = {}) {
+  package init(adopting descriptor: Int32, peer: String, didClose: @escaping @Sendable () -> Void = {}) {
     self.peer = peer
     self.descriptor = Monitor(descriptor)
     self.didClose = didClose
@@ -114,7 +114,7 @@ public final class PeerConnection: Sendable {
   }
 
   /// The transport wants it to end: the reader finds the end of the stream. From any thread, also when it is closed.
-  public func disconnect() {
+  package func disconnect() {
     descriptor.withLock { descriptor in
       if let descriptor { _ = shutdown(descriptor, Int32(SHUT_RDWR)) }
     }

@@ -3,7 +3,7 @@ import Glibc
 import Synchronization
 
 /// A thread that can be joined by several others, by itself (which does nothing), or not at all.
-public final class WorkerThread: Sendable {
+package final class WorkerThread: Sendable {
   private enum State: Sendable {
     case notStarted
     case running(pthread_t)
@@ -17,7 +17,7 @@ public final class WorkerThread: Sendable {
   private let identity = Atomic<pthread_t>(0)
 
   /// At most 15 bytes of `name` show up in debuggers.
-  public init(name: String) {
+  package init(name: String) {
     self.name = name
   }
 
@@ -29,7 +29,7 @@ public final class WorkerThread: Sendable {
   package var isCurrent: Bool { identity.load(ordering: .relaxed) == pthread_self() }
 
   /// Runs `body` on the new thread; does nothing if there has been one.
-  public func start(_ body: @escaping @Sendable () -> Void) throws(LinkError) {
+  package func start(_ body: @escaping @Sendable () -> Void) throws(LinkError) {
     try state.withLock { state throws(LinkError) in
       guard case .notStarted = state else { return }
       let box = Unmanaged.passRetained(
@@ -49,7 +49,7 @@ public final class WorkerThread: Sendable {
   }
 
   /// Waits for the thread's end. Returns at once on the thread itself, and when it was never started.
-  public func join() {
+  package func join() {
     guard !isCurrent else { return }
     let mine: pthread_t?? = state.wait(until: nil) { state in
       switch state {
@@ -66,7 +66,7 @@ public final class WorkerThread: Sendable {
     state.change { $0 = .joined }
   }
 
-  public static func detach(name: String, _ body: @escaping @Sendable () -> Void) throws(LinkError) {
+  package static func detach(name: String, _ body: @escaping @Sendable () -> Void) throws(LinkError) {
     try WorkerThread(name: name).start(body)
   }
 }

@@ -1,6 +1,6 @@
 /// A button of the car that an app can subscribe to (RPC specification, `ButtonName`). Buttons of radio and climate,
 /// which occur only in ButtonPress, and buttons that apps show themselves are left out.
-public enum ButtonName: String, CaseIterable, Sendable {
+package enum ButtonName: String, CaseIterable, Sendable {
   case ok = "OK"
   case playPause = "PLAY_PAUSE"
   case seekLeft = "SEEKLEFT"
@@ -35,7 +35,7 @@ public enum ButtonName: String, CaseIterable, Sendable {
   case navHeadingToggle = "NAV_HEADING_TOGGLE"
 
   /// Whether SDL Core gives it only to media apps.
-  public var isForMedia: Bool {
+  package var isForMedia: Bool {
     switch self {
     case .playPause, .seekLeft, .seekRight, .tuneUp, .tuneDown: true
     default: rawValue.hasPrefix("PRESET_")
@@ -43,7 +43,7 @@ public enum ButtonName: String, CaseIterable, Sendable {
   }
 
   /// Whether SDL Core gives it only to navigation apps.
-  public var isForNavigation: Bool { rawValue.hasPrefix("NAV_") }
+  package var isForNavigation: Bool { rawValue.hasPrefix("NAV_") }
 
   /// The most entries of a list that are read; it has climate and radio of several zones too.
   private static let mostEntries = 1000
@@ -69,24 +69,24 @@ public enum ButtonName: String, CaseIterable, Sendable {
 }
 
 /// SubscribeButton and UnsubscribeButton, requests.
-public struct ButtonSubscription: RPCParameters {
+package struct ButtonSubscription: RPCParameters {
   /// Nil when the button is not known here.
-  public var button: ButtonName?
+  package var button: ButtonName?
 
-  public init(_ button: ButtonName) {
+  package init(_ button: ButtonName) {
     self.button = button
   }
 
-  public init(json: JSONObject) {
+  package init(json: JSONObject) {
     button = json.enumeration("buttonName")
   }
 
-  public var json: JSONObject { JSONObject(present: ["buttonName": button.map { .string($0.rawValue) }]) }
+  package var json: JSONObject { JSONObject(present: ["buttonName": button.map { .string($0.rawValue) }]) }
 }
 
 /// OnButtonEvent or OnButtonPress: what the driver does with a button.
-public struct ButtonNotification: Equatable, Sendable {
-  public enum Signal: Equatable, Sendable, CaseIterable {
+package struct ButtonNotification: Equatable, Sendable {
+  package enum Signal: Equatable, Sendable, CaseIterable {
     /// OnButtonEvent: it goes down.
     case down
     /// OnButtonEvent: it is released.
@@ -97,16 +97,16 @@ public struct ButtonNotification: Equatable, Sendable {
     case longPress
   }
 
-  public var button: ButtonName
-  public var signal: Signal
+  package var button: ButtonName
+  package var signal: Signal
 
-  public init(_ button: ButtonName, _ signal: Signal) {
+  package init(_ button: ButtonName, _ signal: Signal) {
     self.button = button
     self.signal = signal
   }
 
   /// Nil for other functions, and for buttons and signals that are not known here.
-  public init?(_ function: FunctionID, json: JSONObject) {
+  package init?(_ function: FunctionID, json: JSONObject) {
     guard let button: ButtonName = json.enumeration("buttonName"),
       let signal = Signal.allCases.first(where: {
         $0.wire.function == function && json[$0.wire.member]?.string == $0.wire.value
@@ -115,9 +115,9 @@ public struct ButtonNotification: Equatable, Sendable {
     self.init(button, signal)
   }
 
-  public var function: FunctionID { signal.wire.function }
+  package var function: FunctionID { signal.wire.function }
 
-  public var json: JSONObject {
+  package var json: JSONObject {
     ["buttonName": .string(button.rawValue), signal.wire.member: .string(signal.wire.value)]
   }
 }

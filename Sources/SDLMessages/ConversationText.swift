@@ -1,17 +1,17 @@
 import SDLWire
 
 /// A log of one direction of a session: a line for each control frame and each RPC. Video and audio data have none.
-public struct ConversationText: Sendable {
+package struct ConversationText: Sendable {
   /// The most Unicode scalars of JSON, or of a control frame's texts, in a line.
   private static let longestParameters = 2000
 
   private var assembler = MessageAssembler(maximumMessageSize: 1 << 20, maximumPartialMessages: 2)
 
-  public init() {}
+  package init() {}
 
   /// The line for the next frame; nil for audio and video, and until a message is complete. `now` is the time of a
   /// clock that never goes back.
-  public mutating func line(for frame: Frame, now: Duration) -> String? {
+  package mutating func line(for frame: Frame, now: Duration) -> String? {
     if let control = frame.header.controlFrame { return Self.text(control, frame) }
     guard [.rpc, .hybrid].contains(frame.header.service) else { return nil }
     do {

@@ -1,5 +1,5 @@
 /// Whether the app is on the head unit's screen (RPC specification, `HMILevel`).
-public enum HMILevel: String, Sendable, CaseIterable {
+package enum HMILevel: String, Sendable, CaseIterable {
   case full = "FULL"
   case limited = "LIMITED"
   case background = "BACKGROUND"
@@ -7,20 +7,20 @@ public enum HMILevel: String, Sendable, CaseIterable {
 }
 
 /// Whether the head unit shows video in the present level (`VideoStreamingState`).
-public enum VideoStreamingState: String, Sendable, CaseIterable {
+package enum VideoStreamingState: String, Sendable, CaseIterable {
   case streamable = "STREAMABLE"
   case notStreamable = "NOT_STREAMABLE"
 }
 
 /// Whether the app's sound is played (`AudioStreamingState`).
-public enum AudioStreamingState: String, Sendable, CaseIterable {
+package enum AudioStreamingState: String, Sendable, CaseIterable {
   case audible = "AUDIBLE"
   case attenuated = "ATTENUATED"
   case notAudible = "NOT_AUDIBLE"
 }
 
 /// What is in front of the app on the screen (`SystemContext`).
-public enum SystemContext: String, Sendable, CaseIterable {
+package enum SystemContext: String, Sendable, CaseIterable {
   case main = "MAIN"
   case voiceSession = "VRSESSION"
   case menu = "MENU"
@@ -29,7 +29,7 @@ public enum SystemContext: String, Sendable, CaseIterable {
 }
 
 /// Kind of app; only navigation and projection apps may stream video (`AppHMIType`).
-public enum AppHMIType: String, Sendable, CaseIterable {
+package enum AppHMIType: String, Sendable, CaseIterable {
   case `default` = "DEFAULT"
   case communication = "COMMUNICATION"
   case media = "MEDIA"
@@ -46,13 +46,13 @@ public enum AppHMIType: String, Sendable, CaseIterable {
 }
 
 /// The capability that GetSystemCapability asks for (`SystemCapabilityType`); only the types in use here.
-public enum SystemCapabilityType: String, Sendable {
+package enum SystemCapabilityType: String, Sendable {
   case videoStreaming = "VIDEO_STREAMING"
   case displays = "DISPLAYS"
 }
 
 /// The outcome of a request (`Result`); only the values that this project sends or acts on.
-public enum ResultCode: String, Sendable {
+package enum ResultCode: String, Sendable {
   case success = "SUCCESS"
   case warnings = "WARNINGS"
   case wrongLanguage = "WRONG_LANGUAGE"
@@ -84,7 +84,7 @@ public enum ResultCode: String, Sendable {
 }
 
 /// Why the head unit ended the registration (`AppInterfaceUnregisteredReason`).
-public enum UnregisteredReason: String, Sendable, CaseIterable {
+package enum UnregisteredReason: String, Sendable, CaseIterable {
   case ignitionOff = "IGNITION_OFF"
   case bluetoothOff = "BLUETOOTH_OFF"
   case usbDisconnected = "USB_DISCONNECTED"

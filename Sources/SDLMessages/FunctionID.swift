@@ -1,75 +1,75 @@
 /// The number of an RPC (MOBILE_API.xml, enum `FunctionID`).
-public struct FunctionID: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
-  public var rawValue: UInt32
+package struct FunctionID: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
+  package var rawValue: UInt32
 
   /// Creates an id from any number; unknown functions are legal on the wire.
-  public init(rawValue: UInt32) {
+  package init(rawValue: UInt32) {
     self.rawValue = rawValue
   }
 
-  public static let registerAppInterface = FunctionID(rawValue: 1)
-  public static let unregisterAppInterface = FunctionID(rawValue: 2)
-  public static let setGlobalProperties = FunctionID(rawValue: 3)
-  public static let resetGlobalProperties = FunctionID(rawValue: 4)
-  public static let addCommand = FunctionID(rawValue: 5)
-  public static let deleteCommand = FunctionID(rawValue: 6)
-  public static let addSubMenu = FunctionID(rawValue: 7)
-  public static let deleteSubMenu = FunctionID(rawValue: 8)
-  public static let createInteractionChoiceSet = FunctionID(rawValue: 9)
-  public static let performInteraction = FunctionID(rawValue: 10)
-  public static let deleteInteractionChoiceSet = FunctionID(rawValue: 11)
-  public static let alert = FunctionID(rawValue: 12)
-  public static let show = FunctionID(rawValue: 13)
-  public static let speak = FunctionID(rawValue: 14)
-  public static let setMediaClockTimer = FunctionID(rawValue: 15)
-  public static let performAudioPassThru = FunctionID(rawValue: 16)
-  public static let endAudioPassThru = FunctionID(rawValue: 17)
-  public static let subscribeButton = FunctionID(rawValue: 18)
-  public static let unsubscribeButton = FunctionID(rawValue: 19)
-  public static let subscribeVehicleData = FunctionID(rawValue: 20)
-  public static let unsubscribeVehicleData = FunctionID(rawValue: 21)
-  public static let getVehicleData = FunctionID(rawValue: 22)
-  public static let scrollableMessage = FunctionID(rawValue: 25)
-  public static let slider = FunctionID(rawValue: 26)
-  public static let showConstantTBT = FunctionID(rawValue: 27)
-  public static let alertManeuver = FunctionID(rawValue: 28)
-  public static let updateTurnList = FunctionID(rawValue: 29)
-  public static let changeRegistration = FunctionID(rawValue: 30)
-  public static let genericResponse = FunctionID(rawValue: 31)
-  public static let putFile = FunctionID(rawValue: 32)
-  public static let deleteFile = FunctionID(rawValue: 33)
-  public static let listFiles = FunctionID(rawValue: 34)
-  public static let setAppIcon = FunctionID(rawValue: 35)
-  public static let setDisplayLayout = FunctionID(rawValue: 36)
-  public static let systemRequest = FunctionID(rawValue: 38)
-  public static let getSystemCapability = FunctionID(rawValue: 48)
-  public static let sendHapticData = FunctionID(rawValue: 49)
-  public static let cancelInteraction = FunctionID(rawValue: 57)
-  public static let closeApplication = FunctionID(rawValue: 58)
-  public static let showAppMenu = FunctionID(rawValue: 59)
-  public static let subtleAlert = FunctionID(rawValue: 64)
-  public static let onHMIStatus = FunctionID(rawValue: 0x8000)
-  public static let onAppInterfaceUnregistered = FunctionID(rawValue: 0x8001)
-  public static let onButtonEvent = FunctionID(rawValue: 0x8002)
-  public static let onButtonPress = FunctionID(rawValue: 0x8003)
-  public static let onVehicleData = FunctionID(rawValue: 0x8004)
-  public static let onAudioPassThru = FunctionID(rawValue: 0x8009)
-  public static let onCommand = FunctionID(rawValue: 0x8005)
-  public static let onDriverDistraction = FunctionID(rawValue: 0x8007)
-  public static let onPermissionsChange = FunctionID(rawValue: 0x8008)
-  public static let onLanguageChange = FunctionID(rawValue: 0x800A)
-  public static let onKeyboardInput = FunctionID(rawValue: 0x800B)
-  public static let onTouchEvent = FunctionID(rawValue: 0x800C)
-  public static let onSystemRequest = FunctionID(rawValue: 0x800D)
-  public static let onHashChange = FunctionID(rawValue: 0x800E)
-  public static let onSystemCapabilityUpdated = FunctionID(rawValue: 0x8013)
-  public static let onAppCapabilityUpdated = FunctionID(rawValue: 0x8017)
+  package static let registerAppInterface = FunctionID(rawValue: 1)
+  package static let unregisterAppInterface = FunctionID(rawValue: 2)
+  package static let setGlobalProperties = FunctionID(rawValue: 3)
+  package static let resetGlobalProperties = FunctionID(rawValue: 4)
+  package static let addCommand = FunctionID(rawValue: 5)
+  package static let deleteCommand = FunctionID(rawValue: 6)
+  package static let addSubMenu = FunctionID(rawValue: 7)
+  package static let deleteSubMenu = FunctionID(rawValue: 8)
+  package static let createInteractionChoiceSet = FunctionID(rawValue: 9)
+  package static let performInteraction = FunctionID(rawValue: 10)
+  package static let deleteInteractionChoiceSet = FunctionID(rawValue: 11)
+  package static let alert = FunctionID(rawValue: 12)
+  package static let show = FunctionID(rawValue: 13)
+  package static let speak = FunctionID(rawValue: 14)
+  package static let setMediaClockTimer = FunctionID(rawValue: 15)
+  package static let performAudioPassThru = FunctionID(rawValue: 16)
+  package static let endAudioPassThru = FunctionID(rawValue: 17)
+  package static let subscribeButton = FunctionID(rawValue: 18)
+  package static let unsubscribeButton = FunctionID(rawValue: 19)
+  package static let subscribeVehicleData = FunctionID(rawValue: 20)
+  package static let unsubscribeVehicleData = FunctionID(rawValue: 21)
+  package static let getVehicleData = FunctionID(rawValue: 22)
+  package static let scrollableMessage = FunctionID(rawValue: 25)
+  package static let slider = FunctionID(rawValue: 26)
+  package static let showConstantTBT = FunctionID(rawValue: 27)
+  package static let alertManeuver = FunctionID(rawValue: 28)
+  package static let updateTurnList = FunctionID(rawValue: 29)
+  package static let changeRegistration = FunctionID(rawValue: 30)
+  package static let genericResponse = FunctionID(rawValue: 31)
+  package static let putFile = FunctionID(rawValue: 32)
+  package static let deleteFile = FunctionID(rawValue: 33)
+  package static let listFiles = FunctionID(rawValue: 34)
+  package static let setAppIcon = FunctionID(rawValue: 35)
+  package static let setDisplayLayout = FunctionID(rawValue: 36)
+  package static let systemRequest = FunctionID(rawValue: 38)
+  package static let getSystemCapability = FunctionID(rawValue: 48)
+  package static let sendHapticData = FunctionID(rawValue: 49)
+  package static let cancelInteraction = FunctionID(rawValue: 57)
+  package static let closeApplication = FunctionID(rawValue: 58)
+  package static let showAppMenu = FunctionID(rawValue: 59)
+  package static let subtleAlert = FunctionID(rawValue: 64)
+  package static let onHMIStatus = FunctionID(rawValue: 0x8000)
+  package static let onAppInterfaceUnregistered = FunctionID(rawValue: 0x8001)
+  package static let onButtonEvent = FunctionID(rawValue: 0x8002)
+  package static let onButtonPress = FunctionID(rawValue: 0x8003)
+  package static let onVehicleData = FunctionID(rawValue: 0x8004)
+  package static let onAudioPassThru = FunctionID(rawValue: 0x8009)
+  package static let onCommand = FunctionID(rawValue: 0x8005)
+  package static let onDriverDistraction = FunctionID(rawValue: 0x8007)
+  package static let onPermissionsChange = FunctionID(rawValue: 0x8008)
+  package static let onLanguageChange = FunctionID(rawValue: 0x800A)
+  package static let onKeyboardInput = FunctionID(rawValue: 0x800B)
+  package static let onTouchEvent = FunctionID(rawValue: 0x800C)
+  package static let onSystemRequest = FunctionID(rawValue: 0x800D)
+  package static let onHashChange = FunctionID(rawValue: 0x800E)
+  package static let onSystemCapabilityUpdated = FunctionID(rawValue: 0x8013)
+  package static let onAppCapabilityUpdated = FunctionID(rawValue: 0x8017)
 
   /// The name in the RPC specification, or "function N".
-  public var description: String { Self.names[rawValue] ?? "function \(rawValue)" }
+  package var description: String { Self.names[rawValue] ?? "function \(rawValue)" }
 
   /// The function of that name in the RPC specification; nil for one that it does not have.
-  public init?(name: String) {
+  package init?(name: String) {
     guard let number = Self.numbers[name] else { return nil }
     self.init(rawValue: number)
   }
@@ -77,13 +77,13 @@ public struct FunctionID: RawRepresentable, Hashable, Sendable, CustomStringConv
   private static let numbers = Dictionary(names.map { ($1, $0) }, uniquingKeysWith: { first, _ in first })
 
   /// Whether RPC specification 8.0 has it.
-  public var isKnown: Bool { Self.names[rawValue] != nil }
+  package var isKnown: Bool { Self.names[rawValue] != nil }
 
   /// Whether it is a request of RPC specification 8.0.
-  public var isKnownRequest: Bool { rawValue < 0x8000 && self != .genericResponse && Self.names[rawValue] != nil }
+  package var isKnownRequest: Bool { rawValue < 0x8000 && self != .genericResponse && Self.names[rawValue] != nil }
 
   /// Whether it is a notification of RPC specification 8.0 from a head unit.
-  public var isKnownNotification: Bool {
+  package var isKnownNotification: Bool {
     (0x8000..<0x10000).contains(rawValue) && self != .onAppCapabilityUpdated && Self.names[rawValue] != nil
   }
 }

@@ -1,16 +1,16 @@
 /// OnHMIStatus: whether the app is on the screen, and what it may stream.
-public struct HMIStatus: RPCParameters {
+package struct HMIStatus: RPCParameters {
   /// Nil when the head unit sent a level that is not known here; ignore such a status.
-  public var level: HMILevel?
-  public var audioStreamingState: AudioStreamingState
-  public var systemContext: SystemContext
+  package var level: HMILevel?
+  package var audioStreamingState: AudioStreamingState
+  package var systemContext: SystemContext
   /// Absent counts as STREAMABLE.
-  public var videoStreamingState: VideoStreamingState
+  package var videoStreamingState: VideoStreamingState
   /// 0 is the main window; widgets have others and say nothing about streaming.
-  public var windowID: Int
+  package var windowID: Int
 
   /// Creates a status; by default not audible, unobscured and of the main window.
-  public init(
+  package init(
     level: HMILevel?, audioStreamingState: AudioStreamingState = .notAudible, systemContext: SystemContext = .main,
     videoStreamingState: VideoStreamingState, windowID: Int = 0
   ) {
@@ -21,7 +21,7 @@ public struct HMIStatus: RPCParameters {
     self.windowID = windowID
   }
 
-  public init(json: JSONObject) {
+  package init(json: JSONObject) {
     self.init(
       level: json.enumeration("hmiLevel"),
       audioStreamingState: json.enumeration("audioStreamingState") ?? .notAudible,
@@ -30,7 +30,7 @@ public struct HMIStatus: RPCParameters {
       windowID: json["windowID"]?.integer ?? 0)
   }
 
-  public var json: JSONObject {
+  package var json: JSONObject {
     JSONObject(present: [
       "hmiLevel": level.map { .string($0.rawValue) },
       "audioStreamingState": .string(audioStreamingState.rawValue),
@@ -41,13 +41,13 @@ public struct HMIStatus: RPCParameters {
   }
 
   /// Whether video may be sent: FULL or LIMITED, and streamable.
-  public var allowsVideo: Bool {
+  package var allowsVideo: Bool {
     (level == .full || level == .limited) && videoStreamingState == .streamable
   }
 
   /// Whether the level allows an audio service: FULL or LIMITED, and for media apps BACKGROUND as well. Sound may be
   /// sent while the app ``isAudible`` too.
-  public func allowsAudio(isMedia: Bool) -> Bool {
+  package func allowsAudio(isMedia: Bool) -> Bool {
     switch level {
     case .full, .limited: true
     case .background: isMedia
@@ -56,5 +56,5 @@ public struct HMIStatus: RPCParameters {
   }
 
   /// Whether the app's sound is played, perhaps more quietly.
-  public var isAudible: Bool { audioStreamingState != .notAudible }
+  package var isAudible: Bool { audioStreamingState != .notAudible }
 }

@@ -2,7 +2,7 @@ import SDLWire
 
 extension JSONObject {
   /// Why bytes are not RPC parameters.
-  public enum Malformed: Error, Equatable, Sendable {
+  package enum Malformed: Error, Equatable, Sendable {
     /// JSON, but not an object.
     case notAnObject
     /// Not JSON, at this offset.
@@ -14,14 +14,14 @@ extension JSONObject {
 
   /// The longest text that is read, in bytes. The largest texts of head units (permissions, capabilities) are a tenth
   /// of it; a value takes up to thirty times its text in memory.
-  public static let maximumByteCount = 1 << 20
+  package static let maximumByteCount = 1 << 20
   /// How deep objects and arrays are kept; no RPC needs ten levels. Bounds the stack of everybody who walks through the
   /// values, and of their release.
-  public static let maximumDepth = 64
+  package static let maximumDepth = 64
 
   /// Reads UTF-8 JSON: no bytes at all mean no parameters, NUL may follow, bytes that are not UTF-8 are replaced by
   /// U+FFFD, raw control characters may be in strings, and of equal keys the last counts.
-  public init(parsing bytes: some Collection<UInt8>, as dialect: JSONDialect = .lenient) throws(Malformed) {
+  package init(parsing bytes: some Collection<UInt8>, as dialect: JSONDialect = .lenient) throws(Malformed) {
     let count = bytes.count
     guard count <= Self.maximumByteCount else { throw .tooLong(count) }
     var parser = JSONParser(bytes: Array(bytes), dialect)
@@ -35,7 +35,7 @@ extension JSONObject {
 }
 
 /// What else than JSON is read, and what is not.
-public enum JSONDialect: Sendable {
+package enum JSONDialect: Sendable {
   /// As much as possible of what head units write: numbers that are too large or not finite. Only white space may follow,
   /// and nothing may be nested deeper than ``Swift/Dictionary/maximumDepth``.
   case lenient

@@ -1,9 +1,9 @@
 /// A JSON object. RPC parameters are always one.
-public typealias JSONObject = [String: JSONValue]
+package typealias JSONObject = [String: JSONValue]
 
 /// Any JSON value. RPCs are read from this tree member by member, so that an unknown key, an unknown enum value or a
 /// member of the wrong type does not spoil the rest of the message.
-public enum JSONValue: Equatable, Sendable {
+package enum JSONValue: Equatable, Sendable {
   case null
   case bool(Bool)
   /// A number without fraction and exponent that fits.
@@ -15,10 +15,10 @@ public enum JSONValue: Equatable, Sendable {
   case object(JSONObject)
 
   /// The flag; nil for other types.
-  public var bool: Bool? { if case .bool(let value) = self { value } else { nil } }
+  package var bool: Bool? { if case .bool(let value) = self { value } else { nil } }
 
   /// The nearest whole number, also when written as 15.0; nil for other types and for what exceeds 2⁵³ in that form.
-  public var integer: Int? {
+  package var integer: Int? {
     switch self {
     case .integer(let value): value
     case .number(let value) where value.magnitude < 0x1p53: Self.nearestInteger(value)
@@ -33,7 +33,7 @@ public enum JSONValue: Equatable, Sendable {
   }
 
   /// A finite number; nil for other types.
-  public var number: Double? {
+  package var number: Double? {
     switch self {
     case .integer(let value): Double(value)
     case .number(let value): value.isFinite ? value : nil
@@ -42,13 +42,13 @@ public enum JSONValue: Equatable, Sendable {
   }
 
   /// The text; nil for other types.
-  public var string: String? { if case .string(let value) = self { value } else { nil } }
+  package var string: String? { if case .string(let value) = self { value } else { nil } }
 
   /// The elements; nil for other types.
-  public var array: [JSONValue]? { if case .array(let value) = self { value } else { nil } }
+  package var array: [JSONValue]? { if case .array(let value) = self { value } else { nil } }
 
   /// The members; nil for other types.
-  public var object: JSONObject? { if case .object(let value) = self { value } else { nil } }
+  package var object: JSONObject? { if case .object(let value) = self { value } else { nil } }
 }
 
 extension JSONObject {
@@ -73,21 +73,21 @@ extension JSONObject {
   }
 
   /// An object without the members that are nil.
-  public init(present members: [String: JSONValue?]) {
+  package init(present members: [String: JSONValue?]) {
     self = members.compactMapValues { $0 }
   }
 }
 
 /// Parameters of one RPC as a Swift value. Reading never fails: missing or unusable members are nil or the default of
 /// the RPC specification.
-public protocol RPCParameters: Equatable, Sendable {
+package protocol RPCParameters: Equatable, Sendable {
   init(json: JSONObject)
   var json: JSONObject { get }
 }
 
 extension JSONObject {
   /// UTF-8 JSON without white space and with sorted keys, so that equal parameters give equal bytes.
-  public var serialized: [UInt8] {
+  package var serialized: [UInt8] {
     var bytes: [UInt8] = []
     JSONValue.object(self).write(to: &bytes)
     return bytes

@@ -1,35 +1,35 @@
 import SDLWire
 
 /// OnAppInterfaceUnregistered: the head unit ended the registration.
-public struct OnAppInterfaceUnregistered: RPCParameters {
+package struct OnAppInterfaceUnregistered: RPCParameters {
   /// The reason as it was sent, if it is printable, also if it is unknown here.
-  public var reasonText: String
+  package var reasonText: String
 
   /// The reason, if known here.
-  public var reason: UnregisteredReason? { UnregisteredReason(rawValue: reasonText) }
+  package var reason: UnregisteredReason? { UnregisteredReason(rawValue: reasonText) }
 
-  public init(reason: UnregisteredReason) {
+  package init(reason: UnregisteredReason) {
     reasonText = reason.rawValue
   }
 
-  public init(json: JSONObject) {
+  package init(json: JSONObject) {
     reasonText = json["reason"]?.string?.printable() ?? ""
   }
 
-  public var json: JSONObject { ["reason": .string(reasonText)] }
+  package var json: JSONObject { ["reason": .string(reasonText)] }
 }
 
 /// OnDriverDistraction: whether the app's own screen must be locked.
-public struct OnDriverDistraction: RPCParameters {
+package struct OnDriverDistraction: RPCParameters {
   /// The state is DD_ON: the driver must not be distracted.
-  public var isDistractionLimited: Bool
+  package var isDistractionLimited: Bool
   /// Whether a passenger may dismiss the lock screen.
-  public var lockScreenDismissalEnabled: Bool?
+  package var lockScreenDismissalEnabled: Bool?
   /// Text to show with the dismissal.
-  public var lockScreenDismissalWarning: String?
+  package var lockScreenDismissalWarning: String?
 
   /// Creates the notification; members that are nil are left out of the JSON.
-  public init(
+  package init(
     isDistractionLimited: Bool, lockScreenDismissalEnabled: Bool? = nil, lockScreenDismissalWarning: String? = nil
   ) {
     self.isDistractionLimited = isDistractionLimited
@@ -37,14 +37,14 @@ public struct OnDriverDistraction: RPCParameters {
     self.lockScreenDismissalWarning = lockScreenDismissalWarning
   }
 
-  public init(json: JSONObject) {
+  package init(json: JSONObject) {
     self.init(
       isDistractionLimited: json["state"]?.string == "DD_ON",
       lockScreenDismissalEnabled: json["lockScreenDismissalEnabled"]?.bool,
       lockScreenDismissalWarning: json["lockScreenDismissalWarning"]?.string?.printable())
   }
 
-  public var json: JSONObject {
+  package var json: JSONObject {
     JSONObject(present: [
       "state": .string(isDistractionLimited ? "DD_ON" : "DD_OFF"),
       "lockScreenDismissalEnabled": lockScreenDismissalEnabled.map(JSONValue.bool),
@@ -54,47 +54,47 @@ public struct OnDriverDistraction: RPCParameters {
 }
 
 /// OnPermissionsChange: in which HMI levels each RPC may be used.
-public struct OnPermissionsChange: RPCParameters {
+package struct OnPermissionsChange: RPCParameters {
   /// Levels in which an RPC is allowed, by the RPC's name.
-  public var allowedLevels: [String: [HMILevel]]
+  package var allowedLevels: [String: [HMILevel]]
   /// The parameters that an RPC may have, by the RPC's name; one that is missing may have all. They are sent, not read:
   /// only vehicle data are restricted, and those are the application's.
-  public var allowedParameters: [String: [String]] = [:]
+  package var allowedParameters: [String: [String]] = [:]
   /// Which of the RPCs need the RPC service to be encrypted.
-  public var protection: Protection
+  package var protection: Protection
 
   /// The RPCs that have to be encrypted.
-  public enum Protection: Equatable, Sendable {
+  package enum Protection: Equatable, Sendable {
     case functions(Set<FunctionID>)
     case all
 
     /// Whether messages of `function` have to be.
-    public func includes(_ function: FunctionID) -> Bool {
+    package func includes(_ function: FunctionID) -> Bool {
       switch self {
       case .functions(let functions): functions.contains(function)
       case .all: true
       }
     }
 
-    public func union(_ other: Protection) -> Protection {
+    package func union(_ other: Protection) -> Protection {
       guard case .functions(let these) = self, case .functions(let those) = other else { return .all }
       return .functions(these.union(those))
     }
   }
 
   /// Whether any of it needs the RPC service to be encrypted.
-  public var requiresEncryption: Bool { protection != .functions([]) }
+  package var requiresEncryption: Bool { protection != .functions([]) }
 
   /// The most entries that are read, as the specification allows.
-  public static let maximumItems = 500
+  package static let maximumItems = 500
 
   /// Creates the notification from the levels in which each RPC is allowed.
-  public init(allowedLevels: [String: [HMILevel]], requiresEncryption: Bool = false) {
+  package init(allowedLevels: [String: [HMILevel]], requiresEncryption: Bool = false) {
     self.allowedLevels = allowedLevels
     protection = requiresEncryption ? .all : .functions([])
   }
 
-  public init(json: JSONObject) {
+  package init(json: JSONObject) {
     let items = (json["permissionItem"]?.array ?? []).prefix(Self.maximumItems).compactMap(\.object)
     let levels = items.compactMap { item -> (String, [HMILevel])? in
       guard let name = item["rpcName"]?.string else { return nil }
@@ -109,7 +109,7 @@ public struct OnPermissionsChange: RPCParameters {
     }
   }
 
-  public var json: JSONObject {
+  package var json: JSONObject {
     let items = allowedLevels.sorted { $0.key < $1.key }.map { name, levels -> JSONValue in
       let parameters = allowedParameters[name] ?? []
       return .object(

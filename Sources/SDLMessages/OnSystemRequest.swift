@@ -2,24 +2,24 @@ import SDLWire
 
 /// OnSystemRequest: a request to fetch something, or to send something somewhere, for the head unit: above all, policy
 /// updates.
-public struct OnSystemRequest: Equatable, Sendable {
+package struct OnSystemRequest: Equatable, Sendable {
   private static let mostHeaders = 100
 
   /// `RequestType`, such as PROPRIETARY, HTTP or LOCK_SCREEN_ICON_URL.
-  public var type: String
-  public var subtype: String?
-  public var url: String?
+  package var type: String
+  package var subtype: String?
+  package var url: String?
   /// How long the answer may take; nil if the head unit does not say.
-  public var timeout: Duration?
+  package var timeout: Duration?
   /// `FileType` of the bytes.
-  public var fileType: String?
+  package var fileType: String?
   /// The HTTP headers for the bytes.
-  public var headers: [String: String] = [:]
-  public var body: [UInt8]
+  package var headers: [String: String] = [:]
+  package var body: [UInt8]
 
   /// Of PROPRIETARY and HTTP, the bytes may be JSON that has headers and body (`HTTPRequest`); otherwise they are the
   /// body.
-  public init(_ message: RPCMessage) {
+  package init(_ message: RPCMessage) {
     let json = message.parameters
     type = json["requestType"]?.string?.printable(limit: 100) ?? ""
     subtype = json["requestSubType"]?.string?.printable(limit: 255)

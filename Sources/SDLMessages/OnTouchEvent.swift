@@ -1,7 +1,7 @@
 /// OnTouchEvent: fingers on the head unit's screen.
-public struct OnTouchEvent: RPCParameters {
+package struct OnTouchEvent: RPCParameters {
   /// The action of all fingers in the message (`TouchType`).
-  public enum Kind: String, Sendable, CaseIterable {
+  package enum Kind: String, Sendable, CaseIterable {
     case begin = "BEGIN"
     case move = "MOVE"
     case end = "END"
@@ -9,16 +9,16 @@ public struct OnTouchEvent: RPCParameters {
   }
 
   /// Where a finger was, and when (`TouchCoord` with its time stamp).
-  public struct Sample: Hashable, Sendable {
+  package struct Sample: Hashable, Sendable {
     /// In pixels of the head unit's display, from its left edge.
-    public var x: Int
+    package var x: Int
     /// From the upper edge.
-    public var y: Int
+    package var y: Int
     /// Milliseconds of a steady clock of the head unit; nil when it sends none.
-    public var time: Int?
+    package var time: Int?
 
     /// Creates a sample, in pixels from the upper left corner; `time` in milliseconds.
-    public init(x: Int, y: Int, time: Int? = nil) {
+    package init(x: Int, y: Int, time: Int? = nil) {
       self.x = x
       self.y = y
       self.time = time
@@ -26,41 +26,41 @@ public struct OnTouchEvent: RPCParameters {
   }
 
   /// The positions of a finger since the last message (`TouchEvent`).
-  public struct Finger: Hashable, Sendable {
+  package struct Finger: Hashable, Sendable {
     /// 0…9.
-    public var id: Int
+    package var id: Int
     /// Oldest first.
-    public var samples: [Sample]
+    package var samples: [Sample]
 
-    public init(id: Int, samples: [Sample]) {
+    package init(id: Int, samples: [Sample]) {
       self.id = id
       self.samples = samples
     }
   }
 
   /// Nil for an unknown type; ignore such a message.
-  public var kind: Kind?
-  public var fingers: [Finger]
+  package var kind: Kind?
+  package var fingers: [Finger]
 
   /// Ids that the specification allows.
-  public static let ids = 0...9
+  package static let ids = 0...9
   /// Coordinates that the specification allows.
-  public static let coordinates = 0...10_000
+  package static let coordinates = 0...10_000
   /// Time stamps that the specification allows, in milliseconds.
-  public static let times = 0...2_000_000_000
+  package static let times = 0...2_000_000_000
   /// The most fingers that the specification allows in a message.
-  public static let maximumFingers = 10
+  package static let maximumFingers = 10
   /// The most samples that the specification allows for a finger.
-  public static let maximumSamples = 1000
+  package static let maximumSamples = 1000
 
   /// Creates an event in which all `fingers` do the same.
-  public init(kind: Kind?, fingers: [Finger]) {
+  package init(kind: Kind?, fingers: [Finger]) {
     self.kind = kind
     self.fingers = fingers
   }
 
   /// Coordinates are clamped to the range of the specification; unreadable fingers and samples are left out.
-  public init(json: JSONObject) {
+  package init(json: JSONObject) {
     kind = json.enumeration("type")
     fingers = (json["event"]?.array ?? []).prefix(Self.maximumFingers).compactMap { value in
       guard let object = value.object, let id = object.integer("id", in: Self.ids) else { return nil }
@@ -82,7 +82,7 @@ public struct OnTouchEvent: RPCParameters {
     min(max(coordinate, coordinates.lowerBound), coordinates.upperBound)
   }
 
-  public var json: JSONObject {
+  package var json: JSONObject {
     JSONObject(present: [
       "type": kind.map { .string($0.rawValue) },
       "event": .array(

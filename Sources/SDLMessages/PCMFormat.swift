@@ -3,15 +3,15 @@
 ///
 /// All times are computed from whole numbers of samples, so that errors do not add up over hours; results that do not
 /// fit into 64 bits become the largest number.
-public struct PCMFormat: Hashable, Sendable {
+package struct PCMFormat: Hashable, Sendable {
   /// Samples per second (`SamplingRate`). SDL Core counts 22KHZ as 22 000 and 44KHZ as 44 000.
-  public enum SamplingRate: String, Sendable, CaseIterable {
+  package enum SamplingRate: String, Sendable, CaseIterable {
     case hertz8000 = "8KHZ"
     case hertz16000 = "16KHZ"
     case hertz22000 = "22KHZ"
     case hertz44000 = "44KHZ"
 
-    public var hertz: Int {
+    package var hertz: Int {
       switch self {
       case .hertz8000: 8000
       case .hertz16000: 16_000
@@ -22,13 +22,13 @@ public struct PCMFormat: Hashable, Sendable {
   }
 
   /// The size of a sample (`BitsPerSample`).
-  public enum SampleSize: String, Sendable, CaseIterable {
+  package enum SampleSize: String, Sendable, CaseIterable {
     /// Unsigned.
     case bits8 = "8_BIT"
     /// Signed, little-endian.
     case bits16 = "16_BIT"
 
-    public var byteCount: Int {
+    package var byteCount: Int {
       switch self {
       case .bits8: 1
       case .bits16: 2
@@ -36,11 +36,11 @@ public struct PCMFormat: Hashable, Sendable {
     }
   }
 
-  public var samplingRate: SamplingRate
-  public var sampleSize: SampleSize
+  package var samplingRate: SamplingRate
+  package var sampleSize: SampleSize
 
   /// Creates a format; by default the one that is assumed of head units that announce none: 16 kHz, 16 bit.
-  public init(samplingRate: SamplingRate = .hertz16000, sampleSize: SampleSize = .bits16) {
+  package init(samplingRate: SamplingRate = .hertz16000, sampleSize: SampleSize = .bits16) {
     self.samplingRate = samplingRate
     self.sampleSize = sampleSize
   }
@@ -55,7 +55,7 @@ public struct PCMFormat: Hashable, Sendable {
   }
 
   /// `AudioPassThruCapabilities`.
-  public var json: JSONValue {
+  package var json: JSONValue {
     .object([
       "samplingRate": .string(samplingRate.rawValue), "bitsPerSample": .string(sampleSize.rawValue),
       "audioType": .string(Self.audioType),
@@ -69,7 +69,7 @@ public struct PCMFormat: Hashable, Sendable {
 /// For users: rate and size in the words of the RPC specification.
 extension PCMFormat {
   /// Parses a ``text``; nil if it is malformed.
-  public init?(text: String) {
+  package init?(text: String) {
     let parts = text.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
     guard parts.count == 2, let rate = SamplingRate(rawValue: parts[0]), let size = SampleSize(rawValue: parts[1])
     else { return nil }
@@ -77,34 +77,34 @@ extension PCMFormat {
   }
 
   /// "16KHZ/16_BIT".
-  public var text: String { "\(samplingRate.rawValue)/\(sampleSize.rawValue)" }
+  package var text: String { "\(samplingRate.rawValue)/\(sampleSize.rawValue)" }
 }
 
 extension PCMFormat: CustomStringConvertible {
   /// "16000 Hz, 16 bit".
-  public var description: String { "\(samplingRate.hertz) Hz, \(sampleSize.byteCount * 8) bit" }
+  package var description: String { "\(samplingRate.hertz) Hz, \(sampleSize.byteCount * 8) bit" }
 }
 
 extension PCMFormat {
   /// The whole samples in `byteCount` bytes; a part of a sample at their end does not count.
-  public func sampleCount(ofByteCount byteCount: Int) -> Int {
+  package func sampleCount(ofByteCount byteCount: Int) -> Int {
     max(byteCount, 0) / sampleSize.byteCount
   }
 
-  public func byteCount(ofSampleCount sampleCount: Int) -> Int {
+  package func byteCount(ofSampleCount sampleCount: Int) -> Int {
     let (count, isTooLarge) = max(sampleCount, 0).multipliedReportingOverflow(by: sampleSize.byteCount)
     return isTooLarge ? .max : count
   }
 
   /// How long `sampleCount` samples sound, rounded down to nanoseconds.
-  public func duration(ofSampleCount sampleCount: Int) -> Duration {
+  package func duration(ofSampleCount sampleCount: Int) -> Duration {
     let (seconds, rest) = max(sampleCount, 0).quotientAndRemainder(dividingBy: samplingRate.hertz)
     return .seconds(seconds) + .nanoseconds(rest * Self.nanosecondsPerSecond / samplingRate.hertz)
   }
 
   /// The samples that sound for `duration`, to the nearest sample: that of ``duration(ofSampleCount:)`` is
   /// `sampleCount` again. None for a negative duration.
-  public func sampleCount(in duration: Duration) -> Int {
+  package func sampleCount(in duration: Duration) -> Int {
     guard duration > .zero else { return 0 }
     let (seconds, attoseconds) = duration.components
     let nanoseconds = Int(attoseconds / 1_000_000_000)

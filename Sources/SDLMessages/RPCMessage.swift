@@ -1,17 +1,17 @@
 import SDLWire
 
 /// One RPC: binary header, parameters, bulk data.
-public struct RPCMessage: Equatable, Sendable {
-  public var type: RPCType
-  public var function: FunctionID
+package struct RPCMessage: Equatable, Sendable {
+  package var type: RPCType
+  package var function: FunctionID
   /// A response has the id of its request.
-  public var correlationID: Int32
-  public var parameters: JSONObject
+  package var correlationID: Int32
+  package var parameters: JSONObject
   /// The binary tail; not empty only on the hybrid service.
-  public var bulk: [UInt8]
+  package var bulk: [UInt8]
 
   /// Creates a message; the id of a notification is ignored by its receiver.
-  public init(
+  package init(
     type: RPCType, function: FunctionID, correlationID: Int32, parameters: JSONObject = [:], bulk: [UInt8] = []
   ) {
     self.type = type
@@ -21,12 +21,12 @@ public struct RPCMessage: Equatable, Sendable {
     self.bulk = bulk
   }
 
-  public enum Malformed: Error, Equatable, Sendable, CustomStringConvertible {
+  package enum Malformed: Error, Equatable, Sendable, CustomStringConvertible {
     case header(RPCHeader.Malformed)
     /// The JSON is not an object; the header could be read.
     case parameters(RPCHeader)
 
-    public var description: String {
+    package var description: String {
       switch self {
       case .header(let reason): reason.description
       case .parameters(let header): "the JSON of \(FunctionID(rawValue: header.functionID)) is no object"
@@ -35,7 +35,7 @@ public struct RPCMessage: Equatable, Sendable {
   }
 
   /// Reads the payload of a message on the RPC or hybrid service (protocol 2 and later).
-  public init(payload: [UInt8], as dialect: JSONDialect = .lenient) throws(Malformed) {
+  package init(payload: [UInt8], as dialect: JSONDialect = .lenient) throws(Malformed) {
     let header: RPCHeader
     do { header = try RPCHeader(payload: payload) } catch { throw .header(error) }
     let body = payload[RPCHeader.byteCount...]
@@ -50,7 +50,7 @@ public struct RPCMessage: Equatable, Sendable {
       parameters: parameters, bulk: Array(body.dropFirst(Int(header.jsonSize))))
   }
 
-  public var payload: [UInt8] {
+  package var payload: [UInt8] {
     let json = parameters.serialized
     let header = RPCHeader(
       type: type, functionID: function.rawValue, correlationID: correlationID,
@@ -59,33 +59,33 @@ public struct RPCMessage: Equatable, Sendable {
   }
 
   /// The service that the message belongs on.
-  public var service: ServiceType { bulk.isEmpty ? .rpc : .hybrid }
+  package var service: ServiceType { bulk.isEmpty ? .rpc : .hybrid }
 }
 
 /// The members that every response has.
-public struct RPCResult: RPCParameters {
+package struct RPCResult: RPCParameters {
   /// Decides whether the request was carried out; several codes besides SUCCESS come with true.
-  public var success: Bool
+  package var success: Bool
   /// The code as it was sent, if it is printable, also if it is unknown here (``ResultCode``).
-  public var resultCode: String
+  package var resultCode: String
   /// Text for logs, printable if it was sent.
-  public var info: String?
+  package var info: String?
 
   /// Creates a result; `info` is a text for logs.
-  public init(success: Bool, resultCode: ResultCode, info: String? = nil) {
+  package init(success: Bool, resultCode: ResultCode, info: String? = nil) {
     self.success = success
     self.resultCode = resultCode.rawValue
     self.info = info
   }
 
   /// A response without `success` counts as failed.
-  public init(json: JSONObject) {
+  package init(json: JSONObject) {
     success = json["success"]?.bool ?? false
     resultCode = json["resultCode"]?.string?.printable(limit: 100) ?? ""
     info = json["info"]?.string?.printable()
   }
 
-  public var json: JSONObject {
+  package var json: JSONObject {
     JSONObject(present: [
       "success": .bool(success), "resultCode": .string(resultCode), "info": info.map(JSONValue.string),
     ])

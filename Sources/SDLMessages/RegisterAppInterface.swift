@@ -1,12 +1,12 @@
 import SDLWire
 
 /// A version of the RPC set (`SyncMsgVersion`).
-public struct RPCVersion: Comparable, Hashable, Sendable, CustomStringConvertible {
-  public var major: Int
-  public var minor: Int
-  public var patch: Int
+package struct RPCVersion: Comparable, Hashable, Sendable, CustomStringConvertible {
+  package var major: Int
+  package var minor: Int
+  package var patch: Int
 
-  public init(_ major: Int, _ minor: Int = 0, _ patch: Int = 0) {
+  package init(_ major: Int, _ minor: Int = 0, _ patch: Int = 0) {
     self.major = major
     self.minor = minor
     self.patch = patch
@@ -22,33 +22,33 @@ public struct RPCVersion: Comparable, Hashable, Sendable, CustomStringConvertibl
   }
 
   /// "8.0.0".
-  public var description: String { "\(major).\(minor).\(patch)" }
+  package var description: String { "\(major).\(minor).\(patch)" }
 
-  public static func < (lhs: Self, rhs: Self) -> Bool {
+  package static func < (lhs: Self, rhs: Self) -> Bool {
     (lhs.major, lhs.minor, lhs.patch) < (rhs.major, rhs.minor, rhs.patch)
   }
 }
 
 /// RegisterAppInterface, request.
-public struct RegisterAppInterface: RPCParameters {
+package struct RegisterAppInterface: RPCParameters {
   /// Highest RPC version of the app.
-  public var rpcVersion: RPCVersion
+  package var rpcVersion: RPCVersion
   /// 1 to 100 characters.
-  public var appName: String
+  package var appName: String
   /// 1 to 100 characters; identifies the app in the head unit's policies.
-  public var appID: String
+  package var appID: String
   /// The long form of ``appID``, since RPC 5.0, of 1 to 100 characters; nil if there is none.
-  public var fullAppID: String?
+  package var fullAppID: String?
   /// A language tag such as EN-US.
-  public var language: String
-  public var isMediaApplication: Bool
-  public var appTypes: [AppHMIType]
+  package var language: String
+  package var isMediaApplication: Bool
+  package var appTypes: [AppHMIType]
   /// The name for speech output (`ttsName`).
-  public var spokenName: String?
+  package var spokenName: String?
   /// Other names by which the driver can call the app (`vrSynonyms`).
-  public var synonyms: [String] = []
+  package var synonyms: [String] = []
 
-  public init(
+  package init(
     rpcVersion: RPCVersion, appName: String, appID: String, language: String, isMediaApplication: Bool,
     appTypes: [AppHMIType], spokenName: String? = nil, synonyms: [String] = []
   ) {
@@ -64,7 +64,7 @@ public struct RegisterAppInterface: RPCParameters {
   }
 
   /// Members that the specification calls mandatory become empty when missing.
-  public init(json: JSONObject) {
+  package init(json: JSONObject) {
     rpcVersion = RPCVersion(json: json["syncMsgVersion"]) ?? RPCVersion(0)
     appName = json["appName"]?.string ?? ""
     appID = json["appID"]?.string ?? ""
@@ -76,7 +76,7 @@ public struct RegisterAppInterface: RPCParameters {
     synonyms = (json["vrSynonyms"]?.array ?? []).compactMap(\.string)
   }
 
-  public var json: JSONObject {
+  package var json: JSONObject {
     JSONObject(present: [
       "syncMsgVersion": rpcVersion.json,
       "appName": .string(appName),
@@ -93,18 +93,18 @@ public struct RegisterAppInterface: RPCParameters {
 }
 
 /// ChangeRegistration, request: another language of the app's name.
-public struct ChangeRegistration: Equatable, Sendable {
+package struct ChangeRegistration: Equatable, Sendable {
   /// A language tag such as DE-DE, for speech and display.
-  public var language: String
+  package var language: String
   /// 1 to 100 characters.
-  public var appName: String
+  package var appName: String
 
-  public init(language: String, appName: String) {
+  package init(language: String, appName: String) {
     self.language = language
     self.appName = appName
   }
 
-  public var json: JSONObject {
+  package var json: JSONObject {
     [
       "language": .string(language), "hmiDisplayLanguage": .string(language), "appName": .string(appName),
     ]
@@ -112,38 +112,38 @@ public struct ChangeRegistration: Equatable, Sendable {
 }
 
 /// RegisterAppInterface, response: the members that this project uses.
-public struct RegisterAppInterfaceResponse: RPCParameters {
-  public var result: RPCResult
+package struct RegisterAppInterfaceResponse: RPCParameters {
+  package var result: RPCResult
   /// Negotiated RPC version.
-  public var rpcVersion: RPCVersion?
-  public var language: String?
+  package var rpcVersion: RPCVersion?
+  package var language: String?
   /// `hmiDisplayLanguage`.
-  public var displayLanguage: String?
+  package var displayLanguage: String?
   /// Whether the head unit still has the app's icon (RPC 5.0).
-  public var isIconResumed = false
+  package var isIconResumed = false
   /// `hmiCapabilities.videoStreaming`; nil when the head unit does not say.
-  public var videoStreaming: Bool?
+  package var videoStreaming: Bool?
   /// `displayCapabilities.graphicSupported`, which stands in for ``videoStreaming`` in RPC 3.0–4.4.
-  public var graphicSupported: Bool?
+  package var graphicSupported: Bool?
   /// `displayCapabilities.screenParams.resolution`: the video size of head units without a video capability.
-  public var screenResolution: ImageResolution?
+  package var screenResolution: ImageResolution?
   /// `pcmStreamCapabilities`; nil when it is missing, or its values are not those of the specification.
-  public var pcmFormat: PCMFormat?
+  package var pcmFormat: PCMFormat?
   /// `buttonCapabilities` (deprecated in 6.0): the buttons that can be subscribed to; nil when the head unit does not
   /// say.
-  public var buttons: [ButtonName]?
+  package var buttons: [ButtonName]?
   /// `vehicleType` (deprecated in 7.1); texts that were sent are printable here.
-  public var make: String?
-  public var model: String?
-  public var modelYear: String?
-  public var trim: String?
-  public var systemSoftwareVersion: String?
+  package var make: String?
+  package var model: String?
+  package var modelYear: String?
+  package var trim: String?
+  package var systemSoftwareVersion: String?
 
-  public init(result: RPCResult) {
+  package init(result: RPCResult) {
     self.result = result
   }
 
-  public init(json: JSONObject) {
+  package init(json: JSONObject) {
     self.init(result: RPCResult(json: json))
     rpcVersion = RPCVersion(json: json["syncMsgVersion"])
     language = json["language"]?.string
@@ -163,7 +163,7 @@ public struct RegisterAppInterfaceResponse: RPCParameters {
     systemSoftwareVersion = json["systemSoftwareVersion"]?.string?.printable(limit: 100)
   }
 
-  public var json: JSONObject {
+  package var json: JSONObject {
     var json = result.json
     json["syncMsgVersion"] = rpcVersion?.json
     json["language"] = language.map(JSONValue.string)

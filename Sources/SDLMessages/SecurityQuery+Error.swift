@@ -2,7 +2,7 @@ import SDLWire
 
 extension SecurityQuery {
   /// SendInternalError: a JSON object with id and text, and the id once more after it.
-  public static func error(_ code: SecurityErrorCode, _ text: String) -> SecurityQuery {
+  package static func error(_ code: SecurityErrorCode, _ text: String) -> SecurityQuery {
     let json: JSONObject = ["id": .integer(Int(code.rawValue)), "text": .string(text)]
     return SecurityQuery(
       type: notification, queryID: internalErrorID, sequenceNumber: 0, json: json.serialized, binary: [code.rawValue])
@@ -10,7 +10,7 @@ extension SecurityQuery {
 
   /// Of SendInternalError: what is wrong, nil for an id that is not known, and the text. SDL's libraries for apps use
   /// ids of their own.
-  public var error: (code: SecurityErrorCode?, text: String?) {
+  package var error: (code: SecurityErrorCode?, text: String?) {
     guard queryID == Self.internalErrorID else { return (nil, nil) }
     let object = try? JSONObject(parsing: json)
     let id = object?["id"]?.integer.flatMap { UInt8(exactly: $0) } ?? binary.first

@@ -1,20 +1,20 @@
 /// A part of the picture that can be touched, for head units without a touch screen: the driver moves a focus from one
 /// to the next (`HapticRect`).
-public struct HapticRectangle: Hashable, Sendable, CustomStringConvertible {
+package struct HapticRectangle: Hashable, Sendable, CustomStringConvertible {
   /// 0…2 000 000 000, different for each rectangle of a list.
-  public var id: Int
+  package var id: Int
   /// Pixels from the left edge of the display.
-  public var x: Double
+  package var x: Double
   /// Pixels from the upper edge of the display.
-  public var y: Double
-  public var width: Double
-  public var height: Double
+  package var y: Double
+  package var width: Double
+  package var height: Double
 
   /// Ids that the specification allows.
-  public static let ids = 0...2_000_000_000
+  package static let ids = 0...2_000_000_000
 
   /// Creates a rectangle, in pixels from the upper left corner.
-  public init(id: Int, x: Double, y: Double, width: Double, height: Double) {
+  package init(id: Int, x: Double, y: Double, width: Double, height: Double) {
     self.id = id
     self.x = x
     self.y = y
@@ -41,30 +41,30 @@ public struct HapticRectangle: Hashable, Sendable, CustomStringConvertible {
   }
 
   /// "#1 (10.0, 10.0) 100.0×50.0".
-  public var description: String { "#\(id) (\(x), \(y)) \(width)×\(height)" }
+  package var description: String { "#\(id) (\(x), \(y)) \(width)×\(height)" }
 }
 
 /// SendHapticData: replaces the list of touchable rectangles, in pixels of the head unit's display.
-public struct SendHapticData: RPCParameters {
+package struct SendHapticData: RPCParameters {
   /// Replaces the list of before; an empty one clears it.
-  public var rectangles: [HapticRectangle]
+  package var rectangles: [HapticRectangle]
 
   /// The most rectangles that the specification allows.
-  public static let maximumCount = 1000
+  package static let maximumCount = 1000
 
   /// Creates a request with a list, which may be empty.
-  public init(rectangles: [HapticRectangle]) {
+  package init(rectangles: [HapticRectangle]) {
     self.rectangles = rectangles
   }
 
   /// Leaves out unreadable rectangles, and those beyond ``maximumCount``.
-  public init(json: JSONObject) {
+  package init(json: JSONObject) {
     rectangles = (json["hapticRectData"]?.array ?? []).prefix(Self.maximumCount).compactMap(HapticRectangle.init(json:))
   }
 
   /// Nil for a list that a head unit refuses as invalid: a list of another type, too long, or with an unreadable
   /// rectangle. An absent list is an empty one.
-  public init?(validating json: JSONObject) {
+  package init?(validating json: JSONObject) {
     let values: [JSONValue]
     switch json["hapticRectData"] {
     case nil: values = []
@@ -76,5 +76,5 @@ public struct SendHapticData: RPCParameters {
     guard rectangles.count == values.count else { return nil }
   }
 
-  public var json: JSONObject { ["hapticRectData": .array(rectangles.map(\.json))] }
+  package var json: JSONObject { ["hapticRectData": .array(rectangles.map(\.json))] }
 }

@@ -1,20 +1,20 @@
 /// GetSystemCapability, request.
-public struct GetSystemCapability: RPCParameters {
+package struct GetSystemCapability: RPCParameters {
   /// Nil when the type is not known here.
-  public var type: SystemCapabilityType?
+  package var type: SystemCapabilityType?
   /// True subscribes to OnSystemCapabilityUpdated, false ends the subscription, nil leaves it as it is.
-  public var subscribe: Bool?
+  package var subscribe: Bool?
 
-  public init(type: SystemCapabilityType?, subscribe: Bool?) {
+  package init(type: SystemCapabilityType?, subscribe: Bool?) {
     self.type = type
     self.subscribe = subscribe
   }
 
-  public init(json: JSONObject) {
+  package init(json: JSONObject) {
     self.init(type: json.enumeration("systemCapabilityType"), subscribe: json["subscribe"]?.bool)
   }
 
-  public var json: JSONObject {
+  package var json: JSONObject {
     JSONObject(present: [
       "systemCapabilityType": type.map { .string($0.rawValue) }, "subscribe": subscribe.map(JSONValue.bool),
     ])
@@ -22,14 +22,14 @@ public struct GetSystemCapability: RPCParameters {
 }
 
 /// The `systemCapability` member of the answer to GetSystemCapability and of OnSystemCapabilityUpdated.
-public struct SystemCapability: RPCParameters {
+package struct SystemCapability: RPCParameters {
   /// Nil when the type is not known here.
-  public var type: SystemCapabilityType?
-  public var videoStreaming: VideoStreamingCapability?
+  package var type: SystemCapabilityType?
+  package var videoStreaming: VideoStreamingCapability?
   /// Of `displayCapabilities`: the buttons that can be subscribed to in the main window.
-  public var buttons: [ButtonName]?
+  package var buttons: [ButtonName]?
 
-  public init(
+  package init(
     type: SystemCapabilityType?, videoStreaming: VideoStreamingCapability? = nil, buttons: [ButtonName]? = nil
   ) {
     self.type = type
@@ -38,7 +38,7 @@ public struct SystemCapability: RPCParameters {
   }
 
   /// Reads the parameters that contain `systemCapability`.
-  public init(json: JSONObject) {
+  package init(json: JSONObject) {
     let capability = json["systemCapability"]?.object ?? [:]
     self.init(
       type: capability.enumeration("systemCapabilityType"),
@@ -53,7 +53,7 @@ public struct SystemCapability: RPCParameters {
     return ButtonName.list(in: main?["buttonCapabilities"])
   }
 
-  public var json: JSONObject {
+  package var json: JSONObject {
     [
       "systemCapability": .object(
         JSONObject(present: [
@@ -73,32 +73,32 @@ public struct SystemCapability: RPCParameters {
 
 /// OnAppCapabilityUpdated, from the app (RPC 7.1): the sizes that it can stream, so that the head unit changes only to
 /// those.
-public struct OnAppCapabilityUpdated: RPCParameters {
+package struct OnAppCapabilityUpdated: RPCParameters {
   /// Nil when the type is not known here.
-  public var type: SystemCapabilityType?
-  public var videoStreaming: VideoStreamingCapability?
+  package var type: SystemCapabilityType?
+  package var videoStreaming: VideoStreamingCapability?
 
-  public init(type: SystemCapabilityType?, videoStreaming: VideoStreamingCapability?) {
+  package init(type: SystemCapabilityType?, videoStreaming: VideoStreamingCapability?) {
     self.type = type
     self.videoStreaming = videoStreaming
   }
 
   /// Creates the list of those entries of the head unit's capability that the app supports. As in the mobile libraries,
   /// all of them are additional ones, the capability's own too.
-  public init(supported entries: [VideoStreamingCapability]) {
+  package init(supported entries: [VideoStreamingCapability]) {
     var capability = VideoStreamingCapability()
     capability.additionalCapabilities = entries
     self.init(type: .videoStreaming, videoStreaming: capability)
   }
 
-  public init(json: JSONObject) {
+  package init(json: JSONObject) {
     let capability = json["appCapability"]?.object ?? [:]
     self.init(
       type: capability.enumeration("appCapabilityType"),
       videoStreaming: capability["videoStreamingCapability"]?.object.map(VideoStreamingCapability.init(json:)))
   }
 
-  public var json: JSONObject {
+  package var json: JSONObject {
     [
       "appCapability": .object(
         JSONObject(present: [

@@ -1,11 +1,11 @@
 import SDLWire
 
 /// A size in pixels (`ImageResolution`).
-public struct ImageResolution: Hashable, Sendable, CustomStringConvertible {
-  public var width: Int
-  public var height: Int
+package struct ImageResolution: Hashable, Sendable, CustomStringConvertible {
+  package var width: Int
+  package var height: Int
 
-  public init(_ width: Int, _ height: Int) {
+  package init(_ width: Int, _ height: Int) {
     self.width = width
     self.height = height
   }
@@ -22,64 +22,64 @@ public struct ImageResolution: Hashable, Sendable, CustomStringConvertible {
   var json: JSONValue { .object(["resolutionWidth": .integer(width), "resolutionHeight": .integer(height)]) }
 
   /// "800×480".
-  public var description: String { "\(width)×\(height)" }
+  package var description: String { "\(width)×\(height)" }
 }
 
 /// A protocol and a codec for video (`VideoStreamingFormat`); as text, because head units also list formats that are
 /// unknown here.
-public struct VideoStreamingFormat: Hashable, Sendable, CustomStringConvertible {
-  public var videoProtocol: String
-  public var codec: String
+package struct VideoStreamingFormat: Hashable, Sendable, CustomStringConvertible {
+  package var videoProtocol: String
+  package var codec: String
 
   /// Creates a format from the names in `VideoStreamingProtocol` and `VideoStreamingCodec`.
-  public init(videoProtocol: String, codec: String) {
+  package init(videoProtocol: String, codec: String) {
     self.videoProtocol = videoProtocol
     self.codec = codec
   }
 
   /// H.264 byte stream, one access unit after the other.
-  public static let rawH264 = VideoStreamingFormat(videoProtocol: "RAW", codec: "H264")
+  package static let rawH264 = VideoStreamingFormat(videoProtocol: "RAW", codec: "H264")
   /// H.264 in RTP packets (RFC 6184) framed by RFC 4571.
-  public static let rtpH264 = VideoStreamingFormat(videoProtocol: "RTP", codec: "H264")
+  package static let rtpH264 = VideoStreamingFormat(videoProtocol: "RTP", codec: "H264")
 
   /// "H264 over RAW".
-  public var description: String { "\(codec) over \(videoProtocol)" }
+  package var description: String { "\(codec) over \(videoProtocol)" }
 }
 
 /// The video that a head unit can show (`VideoStreamingCapability`). Every member may be absent; in an update, absent
 /// means unchanged.
-public struct VideoStreamingCapability: RPCParameters {
+package struct VideoStreamingCapability: RPCParameters {
   /// Display area in head-unit pixels.
-  public var preferredResolution: ImageResolution?
+  package var preferredResolution: ImageResolution?
   /// Kilobits per second.
-  public var maxBitrate: Int?
+  package var maxBitrate: Int?
   /// In the head unit's order of preference.
-  public var supportedFormats: [VideoStreamingFormat]?
-  public var hapticSpatialDataSupported: Bool?
+  package var supportedFormats: [VideoStreamingFormat]?
+  package var hapticSpatialDataSupported: Bool?
   /// Inches.
-  public var diagonalScreenSize: Double?
-  public var pixelPerInch: Double?
+  package var diagonalScreenSize: Double?
+  package var pixelPerInch: Double?
   /// The factor by which the head unit enlarges the video. The specification allows 1…10; other numbers are kept as
   /// they are.
-  public var scale: Double?
+  package var scale: Double?
   /// Frames per second.
-  public var preferredFPS: Int?
+  package var preferredFPS: Int?
   /// Further sizes that the head unit can show.
-  public var additionalCapabilities: [VideoStreamingCapability]?
+  package var additionalCapabilities: [VideoStreamingCapability]?
   /// The last list of additional capabilities that an update has replaced without sending another
   /// (``updated(by:)``). Not part of the JSON.
-  public var formerCapabilities: [VideoStreamingCapability] = []
+  package var formerCapabilities: [VideoStreamingCapability] = []
   /// How many additional capabilities were received beyond ``maximumAdditionalCapabilities``, and not read.
-  public internal(set) var unreadCapabilityCount = 0
+  package internal(set) var unreadCapabilityCount = 0
 
   /// The most additional capabilities that are read; the specification allows 100.
-  public static let maximumAdditionalCapabilities = 100
+  package static let maximumAdditionalCapabilities = 100
   /// The most formats that are read; five protocols times five codecs are specified.
   private static let maximumFormats = 100
 
-  public init() {}
+  package init() {}
 
-  public init(json: JSONObject) {
+  package init(json: JSONObject) {
     self.init(json: json, allowsAdditional: true)
   }
 
@@ -105,7 +105,7 @@ public struct VideoStreamingCapability: RPCParameters {
     unreadCapabilityCount = max(additional.count - Self.maximumAdditionalCapabilities, 0)
   }
 
-  public var json: JSONObject {
+  package var json: JSONObject {
     JSONObject(present: [
       "preferredResolution": preferredResolution?.json,
       "maxBitrate": maxBitrate.map(JSONValue.integer),
@@ -128,7 +128,7 @@ extension VideoStreamingCapability {
   ///
   /// A new size without a list ends the list of before, because its sizes belong to another layout of the screen. That
   /// list becomes ``formerCapabilities``, until the head unit sends another one.
-  public func updated(by update: VideoStreamingCapability) -> VideoStreamingCapability {
+  package func updated(by update: VideoStreamingCapability) -> VideoStreamingCapability {
     var merged = replacingOwnMembers(by: update)
     if let additional = update.additionalCapabilities {
       merged.additionalCapabilities = additional

@@ -1,5 +1,5 @@
 /// A value of the BSON subset in control frames (bsonspec.org): the seven types that SDL Core's BSON library has.
-public indirect enum BSONValue: Equatable, Sendable {
+package indirect enum BSONValue: Equatable, Sendable {
   case double(Double)
   case string(String)
   case document(BSONDocument)
@@ -10,55 +10,55 @@ public indirect enum BSONValue: Equatable, Sendable {
 }
 
 /// An ordered BSON document. Head units write keys in any order; look values up by key.
-public struct BSONDocument: Equatable, Sendable {
-  public struct Element: Equatable, Sendable {
-    public var key: String
-    public var value: BSONValue
+package struct BSONDocument: Equatable, Sendable {
+  package struct Element: Equatable, Sendable {
+    package var key: String
+    package var value: BSONValue
   }
 
   /// In wire order.
-  public var elements: [Element]
+  package var elements: [Element]
 
   /// Creates a document with these elements, in their order; nil values are left out.
-  public init(_ elements: [(String, BSONValue?)] = []) {
+  package init(_ elements: [(String, BSONValue?)] = []) {
     self.elements = elements.compactMap { key, value in value.map { Element(key: key, value: $0) } }
   }
 
   /// The first value for `key`.
-  public subscript(key: String) -> BSONValue? {
+  package subscript(key: String) -> BSONValue? {
     elements.first { $0.key == key }?.value
   }
 
   /// The string for `key`; nil when absent or of another type.
-  public func string(_ key: String) -> String? {
+  package func string(_ key: String) -> String? {
     if case .string(let value) = self[key] { value } else { nil }
   }
 
   /// The 32-bit integer for `key`; nil when absent or of another type, as head units read it.
-  public func int32(_ key: String) -> Int32? {
+  package func int32(_ key: String) -> Int32? {
     if case .int32(let value) = self[key] { value } else { nil }
   }
 
   /// The 64-bit integer for `key`; nil when absent or of another type.
-  public func int64(_ key: String) -> Int64? {
+  package func int64(_ key: String) -> Int64? {
     if case .int64(let value) = self[key] { value } else { nil }
   }
 
   /// The strings in the array for `key`; elements of other types are skipped, an absent key is nil.
-  public func strings(_ key: String) -> [String]? {
+  package func strings(_ key: String) -> [String]? {
     guard case .array(let values) = self[key] else { return nil }
     return values.compactMap { if case .string(let value) = $0 { value } else { nil } }
   }
 
   /// The 32-bit integers in the array for `key`; elements of other types are skipped, an absent key is nil.
-  public func int32s(_ key: String) -> [Int32]? {
+  package func int32s(_ key: String) -> [Int32]? {
     guard case .array(let values) = self[key] else { return nil }
     return values.compactMap { if case .int32(let value) = $0 { value } else { nil } }
   }
 }
 
 extension BSONDocument {
-  public enum Malformed: Error, Equatable, Sendable {
+  package enum Malformed: Error, Equatable, Sendable {
     case truncated
     /// A length field that contradicts the bytes around it.
     case length(Int32)
@@ -73,7 +73,7 @@ extension BSONDocument {
   private static let maximumElements = 1024
 
   /// The document as bytes. Keys must not contain NUL.
-  public var bytes: [UInt8] {
+  package var bytes: [UInt8] {
     var body: [UInt8] = []
     for element in elements { Self.append(element.key, element.value, to: &body) }
     return Self.littleEndian(Int32(truncatingIfNeeded: body.count + 5)) + body + [0]
@@ -111,7 +111,7 @@ extension BSONDocument {
   }
 
   /// Reads the document that starts `bytes`; bytes after it are ignored.
-  public init(decoding bytes: [UInt8]) throws(Malformed) {
+  package init(decoding bytes: [UInt8]) throws(Malformed) {
     var reader = Reader(bytes: bytes[...])
     self = try reader.document(depth: 0)
   }

@@ -1,43 +1,43 @@
 /// Payload of StartService on the RPC service: the app's highest protocol version (protocol 5.0 and later).
-public struct RPCServiceRequest: Equatable, Sendable {
+package struct RPCServiceRequest: Equatable, Sendable {
   /// Nil in the form without payload, which apps before protocol 5 send.
-  public var protocolVersion: ProtocolVersion?
+  package var protocolVersion: ProtocolVersion?
 
-  public init(protocolVersion: ProtocolVersion?) {
+  package init(protocolVersion: ProtocolVersion?) {
     self.protocolVersion = protocolVersion
   }
 
-  public var bytes: [UInt8] {
+  package var bytes: [UInt8] {
     guard let protocolVersion else { return [] }
     return BSONDocument([("protocolVersion", .string(protocolVersion.description))]).bytes
   }
 }
 
 /// Payload of StartServiceACK on the RPC service.
-public struct RPCServiceAcknowledgement: Equatable, Sendable {
+package struct RPCServiceAcknowledgement: Equatable, Sendable {
   /// Negotiated version; nil in the 4-byte form of protocol 2–4.
-  public var protocolVersion: ProtocolVersion?
+  package var protocolVersion: ProtocolVersion?
   /// The app has to send it back in EndService.
-  public var hashID: Int32?
+  package var hashID: Int32?
   /// Largest frame payload that the head unit takes, in bytes.
-  public var mtu: Int64?
+  package var mtu: Int64?
   /// Names of transports that may carry audio and video besides this one.
-  public var secondaryTransports: [String]?
+  package var secondaryTransports: [String]?
   /// 1 primary, 2 secondary, in order of preference.
-  public var audioServiceTransports: [Int32]?
+  package var audioServiceTransports: [Int32]?
   /// 1 primary, 2 secondary, in order of preference.
-  public var videoServiceTransports: [Int32]?
-  public var make: String?
-  public var model: String?
-  public var modelYear: String?
-  public var trim: String?
-  public var systemSoftwareVersion: String?
-  public var systemHardwareVersion: String?
+  package var videoServiceTransports: [Int32]?
+  package var make: String?
+  package var model: String?
+  package var modelYear: String?
+  package var trim: String?
+  package var systemSoftwareVersion: String?
+  package var systemHardwareVersion: String?
 
-  public init() {}
+  package init() {}
 
   /// Bytes in a frame of protocol `version`: nothing in 1, the hash alone in 2–4, BSON in 5.
-  public func bytes(version: UInt8) -> [UInt8] {
+  package func bytes(version: UInt8) -> [UInt8] {
     switch version {
     case 1: return []
     case 2...4: return UInt32(bitPattern: hashID ?? 0).bigEndianBytes
@@ -61,20 +61,20 @@ public struct RPCServiceAcknowledgement: Equatable, Sendable {
 }
 
 /// Payload of StartService and StartServiceACK on the video service (protocol 5). Every key is optional.
-public struct VideoServiceParameters: Equatable, Sendable {
+package struct VideoServiceParameters: Equatable, Sendable {
   /// In pixels.
-  public var width: Int32?
+  package var width: Int32?
   /// In pixels.
-  public var height: Int32?
+  package var height: Int32?
   /// RAW, RTP, …
-  public var videoProtocol: String?
+  package var videoProtocol: String?
   /// H264, …
-  public var videoCodec: String?
+  package var videoCodec: String?
   /// Largest frame payload on this service, in bytes; only in an acknowledgement.
-  public var mtu: Int64?
+  package var mtu: Int64?
 
   /// Creates parameters; those that are nil are left out of the payload.
-  public init(
+  package init(
     width: Int32? = nil, height: Int32? = nil, videoProtocol: String? = nil, videoCodec: String? = nil,
     mtu: Int64? = nil
   ) {
@@ -86,7 +86,7 @@ public struct VideoServiceParameters: Equatable, Sendable {
   }
 
   /// Bytes in a frame of protocol `version`: nothing before 5.
-  public func bytes(version: UInt8) -> [UInt8] {
+  package func bytes(version: UInt8) -> [UInt8] {
     guard version >= 5 else { return [] }
     return BSONDocument([
       ("height", height.map(BSONValue.int32)),
@@ -99,35 +99,35 @@ public struct VideoServiceParameters: Equatable, Sendable {
 }
 
 /// Payload of a StartServiceACK of audio. StartService of audio has none.
-public struct AudioServiceAcknowledgement: Equatable, Sendable {
+package struct AudioServiceAcknowledgement: Equatable, Sendable {
   /// Largest frame payload on this service, in bytes.
-  public var mtu: Int64?
+  package var mtu: Int64?
 
   /// Creates an acknowledgement; a size that is nil is left out of the payload.
-  public init(mtu: Int64? = nil) {
+  package init(mtu: Int64? = nil) {
     self.mtu = mtu
   }
 
   /// Bytes in a frame of protocol `version`: nothing before 5.
-  public func bytes(version: UInt8) -> [UInt8] {
+  package func bytes(version: UInt8) -> [UInt8] {
     version >= 5 ? BSONDocument([("mtu", mtu.map(BSONValue.int64))]).bytes : []
   }
 }
 
 /// Payload of StartServiceNAK and EndServiceNAK.
-public struct ServiceRejection: Equatable, Sendable {
+package struct ServiceRejection: Equatable, Sendable {
   /// Keys of the request that were refused.
-  public var rejectedParameters: [String]
+  package var rejectedParameters: [String]
   /// Free text (protocol 5.3).
-  public var reason: String?
+  package var reason: String?
 
-  public init(rejectedParameters: [String] = [], reason: String? = nil) {
+  package init(rejectedParameters: [String] = [], reason: String? = nil) {
     self.rejectedParameters = rejectedParameters
     self.reason = reason
   }
 
   /// Bytes in a frame of protocol `version`: nothing before 5.
-  public func bytes(version: UInt8) -> [UInt8] {
+  package func bytes(version: UInt8) -> [UInt8] {
     guard version >= 5 else { return [] }
     let rejected: BSONValue? =
       rejectedParameters.isEmpty ? nil : .array(rejectedParameters.map(BSONValue.string))
@@ -136,16 +136,16 @@ public struct ServiceRejection: Equatable, Sendable {
 }
 
 /// Payload of EndService on the RPC service.
-public struct EndServiceRequest: Equatable, Sendable {
+package struct EndServiceRequest: Equatable, Sendable {
   /// The hash of the RPC StartServiceACK.
-  public var hashID: Int32?
+  package var hashID: Int32?
 
-  public init(hashID: Int32?) {
+  package init(hashID: Int32?) {
     self.hashID = hashID
   }
 
   /// Bytes in a frame of protocol `version`: nothing in 1, the hash alone in 2–4, BSON in 5.
-  public func bytes(version: UInt8) -> [UInt8] {
+  package func bytes(version: UInt8) -> [UInt8] {
     guard let hashID, version > 1 else { return [] }
     guard version >= 5 else { return UInt32(bitPattern: hashID).bigEndianBytes }
     return BSONDocument([("hashId", .int32(hashID))]).bytes
@@ -153,19 +153,19 @@ public struct EndServiceRequest: Equatable, Sendable {
 }
 
 /// Payload of TransportEventUpdate: where the head unit listens for a secondary transport.
-public struct TransportEventUpdate: Equatable, Sendable {
+package struct TransportEventUpdate: Equatable, Sendable {
   /// IPv4 or IPv6 address as text; nil when TCP is not available.
-  public var address: String?
+  package var address: String?
   /// TCP port.
-  public var port: Int32?
+  package var port: Int32?
 
   /// Creates an update; nil stands for a head unit that does not listen.
-  public init(address: String?, port: Int32?) {
+  package init(address: String?, port: Int32?) {
     self.address = address
     self.port = port
   }
 
-  public var bytes: [UInt8] {
+  package var bytes: [UInt8] {
     BSONDocument([("tcpIpAddress", .string(address ?? "")), ("tcpPort", port.map(BSONValue.int32))]).bytes
   }
 }
@@ -190,14 +190,14 @@ extension BSONDocument {
 
 extension RPCServiceRequest {
   /// Reads the payload of a StartService frame.
-  public init(payload: [UInt8]) {
+  package init(payload: [UInt8]) {
     self.init(protocolVersion: BSONDocument(lenient: payload).string("protocolVersion").flatMap(ProtocolVersion.init))
   }
 }
 
 extension RPCServiceAcknowledgement {
   /// Reads the payload of a frame whose header says protocol `version`.
-  public init(payload: [UInt8], version: UInt8) {
+  package init(payload: [UInt8], version: UInt8) {
     self.init()
     guard version >= 5 else {
       if version > 1, payload.count >= 4 { hashID = Int32(bitPattern: UInt32(bigEndianBytes: payload.span, at: 0)) }
@@ -221,7 +221,7 @@ extension RPCServiceAcknowledgement {
 
 extension VideoServiceParameters {
   /// Reads the payload of a StartService or StartServiceACK frame.
-  public init(payload: [UInt8]) {
+  package init(payload: [UInt8]) {
     let document = BSONDocument(lenient: payload)
     self.init(
       width: document.int32("width"), height: document.int32("height"),
@@ -232,14 +232,14 @@ extension VideoServiceParameters {
 
 extension AudioServiceAcknowledgement {
   /// Reads the payload of a StartServiceACK frame.
-  public init(payload: [UInt8]) {
+  package init(payload: [UInt8]) {
     self.init(mtu: BSONDocument(lenient: payload).int64("mtu"))
   }
 }
 
 extension ServiceRejection {
   /// Reads the payload of a NAK frame.
-  public init(payload: [UInt8]) {
+  package init(payload: [UInt8]) {
     let document = BSONDocument(lenient: payload)
     self.init(
       rejectedParameters: document.names("rejectedParams") ?? [], reason: document.string("reason")?.printable())
@@ -248,7 +248,7 @@ extension ServiceRejection {
 
 extension EndServiceRequest {
   /// Reads the payload of a frame whose header says protocol `version`.
-  public init(payload: [UInt8], version: UInt8) {
+  package init(payload: [UInt8], version: UInt8) {
     switch version {
     case 1: self.init(hashID: nil)
     case 2...4:
@@ -260,7 +260,7 @@ extension EndServiceRequest {
 
 extension TransportEventUpdate {
   /// Reads the payload of a TransportEventUpdate frame.
-  public init(payload: [UInt8]) {
+  package init(payload: [UInt8]) {
     let document = BSONDocument(lenient: payload)
     let address = document.string("tcpIpAddress").flatMap { $0.isEmpty ? nil : $0 }
     self.init(address: address, port: document.int32("tcpPort"))

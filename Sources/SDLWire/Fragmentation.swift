@@ -2,16 +2,16 @@
 ///
 /// Yields headers and *ranges* of the payload, so that a sender can write them scatter–gather without copying.
 /// Source: protocol specification, "Multiple Frame Packets".
-public struct Fragmentation: Equatable, Sequence, Sendable {
-  public struct Fragment: Equatable, Sendable {
-    public var header: FrameHeader
-    public var content: Content
+package struct Fragmentation: Equatable, Sequence, Sendable {
+  package struct Fragment: Equatable, Sendable {
+    package var header: FrameHeader
+    package var content: Content
 
     /// Header bytes plus the eight bytes of a first frame.
-    public static let maximumPrefixByteCount = FrameHeader.maximumByteCount + 8
+    package static let maximumPrefixByteCount = FrameHeader.maximumByteCount + 8
 
     /// Writes everything of this frame that is not message payload; returns how many bytes that is.
-    public func writePrefix(to destination: UnsafeMutableRawBufferPointer) -> Int {
+    package func writePrefix(to destination: UnsafeMutableRawBufferPointer) -> Int {
       let headerSize = header.write(to: destination)
       guard case .announcement(let totalSize, let frameCount) = content else { return headerSize }
       destination.storeBytes(of: totalSize.bigEndian, toByteOffset: headerSize, as: UInt32.self)
@@ -20,12 +20,12 @@ public struct Fragmentation: Equatable, Sequence, Sendable {
     }
 
     /// The part of the message in this frame; empty in a first frame.
-    public var payloadRange: Range<Int> {
+    package var payloadRange: Range<Int> {
       if case .payload(let range) = content { range } else { 0..<0 }
     }
   }
 
-  public enum Content: Equatable, Sendable {
+  package enum Content: Equatable, Sendable {
     /// A first frame: size of the whole message in bytes, and how many consecutive frames follow.
     case announcement(totalSize: UInt32, frameCount: UInt32)
     /// A piece of the message.
@@ -33,21 +33,21 @@ public struct Fragmentation: Equatable, Sequence, Sendable {
   }
 
   /// Protocol version of all frames, 2…5.
-  public let version: UInt8
-  public let service: ServiceType
-  public let sessionID: UInt8
+  package let version: UInt8
+  package let service: ServiceType
+  package let sessionID: UInt8
   /// The id that all frames share; receivers refuse 0.
-  public let messageID: UInt32
+  package let messageID: UInt32
   /// Size of the message in bytes.
-  public let payloadSize: Int
+  package let payloadSize: Int
   /// The largest payload of one frame, at least 1.
-  public let maximumPayload: Int
+  package let maximumPayload: Int
 
   /// Creates the frames of a message of `payloadSize` bytes, with at most `maximumPayload` bytes in each.
   ///
   /// A maximum below 1 counts as 1, since it often comes from the peer. A message that has no bytes, or more than a
   /// first frame can announce (4 GiB), has no frames.
-  public init(
+  package init(
     service: ServiceType, version: UInt8, sessionID: UInt8, messageID: UInt32, payloadSize: Int, maximumPayload: Int
   ) {
     self.service = service
@@ -59,7 +59,7 @@ public struct Fragmentation: Equatable, Sequence, Sendable {
   }
 
   /// The bytes of all frames, for messages that are small enough to copy; `payload` has `payloadSize` bytes.
-  public func frames(of payload: [UInt8]) -> [UInt8] {
+  package func frames(of payload: [UInt8]) -> [UInt8] {
     var bytes: [UInt8] = []
     bytes.reserveCapacity(payload.count + FrameHeader.maximumByteCount)
     for fragment in self {
@@ -72,10 +72,10 @@ public struct Fragmentation: Equatable, Sequence, Sendable {
     return bytes
   }
 
-  public func makeIterator() -> Iterator { Iterator(message: self) }
+  package func makeIterator() -> Iterator { Iterator(message: self) }
 
   /// Walks the frames of a message in sending order.
-  public struct Iterator: IteratorProtocol, Sendable {
+  package struct Iterator: IteratorProtocol, Sendable {
     private let message: Fragmentation
     private var offset = 0
     private var number = 0
@@ -86,7 +86,7 @@ public struct Fragmentation: Equatable, Sequence, Sendable {
     }
 
     /// The next frame; nil after the last.
-    public mutating func next() -> Fragment? {
+    package mutating func next() -> Fragment? {
       guard offset < message.payloadSize, message.payloadSize <= UInt32.max else { return nil }
       if message.payloadSize <= message.maximumPayload {
         offset = message.payloadSize

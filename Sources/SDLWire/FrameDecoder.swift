@@ -3,9 +3,9 @@
 /// After an invalid header it looks for the next valid one byte by byte, as SDL Core and the mobile libraries do.
 /// Between calls it holds less than one frame of the allowed size, if ``next()`` is called until it returns nil; the
 /// cost per byte does not depend on how the stream is cut.
-public struct FrameDecoder: Sendable {
+package struct FrameDecoder: Sendable {
   /// A piece of the stream.
-  public enum Item: Equatable, Sendable {
+  package enum Item: Equatable, Sendable {
     case frame(Frame)
     /// A run of bytes that belong to no frame. Reported at its start and again after each
     /// ``FrameDecoder/garbagePerReport``, with the next bytes for an error message.
@@ -13,10 +13,10 @@ public struct FrameDecoder: Sendable {
   }
 
   /// In bytes; a receiver that got two reports without a frame between them can give up.
-  public static let garbagePerReport = 1 << 20
+  package static let garbagePerReport = 1 << 20
 
   /// Payload limits, checked before anything is stored; may be changed between frames.
-  public var limits: FrameLimits
+  package var limits: FrameLimits
   private var buffer: [UInt8] = []
   private var position = 0
   /// Bytes of the present run that belong to no frame.
@@ -25,15 +25,15 @@ public struct FrameDecoder: Sendable {
   private var partial: Frame?
 
   /// A decoder at the start of a stream.
-  public init(limits: FrameLimits = FrameLimits()) {
+  package init(limits: FrameLimits = FrameLimits()) {
     self.limits = limits
   }
 
   /// Bytes that wait for the rest of their frame.
-  public var bufferedByteCount: Int { buffer.count - position + (partial?.payload.count ?? 0) }
+  package var bufferedByteCount: Int { buffer.count - position + (partial?.payload.count ?? 0) }
 
   /// Adds bytes from the transport. Call ``next()`` until it returns nil before adding more.
-  public mutating func append(_ bytes: UnsafeRawBufferPointer) {
+  package mutating func append(_ bytes: UnsafeRawBufferPointer) {
     // Never moves more bytes than were consumed since the last move, so that the cost per byte is constant.
     if position * 2 >= buffer.count {
       buffer.removeSubrange(0..<position)
@@ -42,12 +42,12 @@ public struct FrameDecoder: Sendable {
     buffer.append(contentsOf: bytes)
   }
 
-  public mutating func append(_ bytes: [UInt8]) {
+  package mutating func append(_ bytes: [UInt8]) {
     bytes.withUnsafeBytes { append($0) }
   }
 
   /// The next frame or run of garbage; nil when more bytes are needed.
-  public mutating func next() -> Item? {
+  package mutating func next() -> Item? {
     while position < buffer.count {
       do {
         guard let header = try pendingHeader() else { return nil }
@@ -85,7 +85,7 @@ extension FrameDecoder {
   ///
   /// Does the same as ``append(_:)-(UnsafeRawBufferPointer)`` and ``next()``, but copies each payload only once, out of
   /// the buffer that the transport was read into. Not to be mixed with those two.
-  public mutating func next(from bytes: inout UnsafeRawBufferPointer) -> Item? {
+  package mutating func next(from bytes: inout UnsafeRawBufferPointer) -> Item? {
     if var frame = partial.take() {
       let missing = Int(frame.header.dataSize) - frame.payload.count
       frame.payload.append(contentsOf: bytes.takePrefix(missing))

@@ -7,28 +7,28 @@
 /// └────┴─┴─┴────────┴────────┴────────┴──────────┴────────────┘
 /// ```
 /// Source: protocol specification, "Frame Header".
-public struct FrameHeader: Equatable, Sendable {
+package struct FrameHeader: Equatable, Sendable {
   /// Protocol version of the frame, 1…5.
-  public var version: UInt8
+  package var version: UInt8
   /// The E bit: the payload is TLS ciphertext.
-  public var isEncrypted: Bool
+  package var isEncrypted: Bool
   /// Whether the frame is a control frame, a whole message, or a piece of one.
-  public var frameType: FrameType
+  package var frameType: FrameType
   /// The service that the frame belongs to.
-  public var service: ServiceType
+  package var service: ServiceType
   /// Meaning depends on ``frameType``: control code, 0, or the running number of a consecutive frame.
-  public var frameInfo: UInt8
+  package var frameInfo: UInt8
   /// 0 only before a session exists.
-  public var sessionID: UInt8
+  package var sessionID: UInt8
   /// Payload bytes that follow the header.
-  public var dataSize: UInt32
+  package var dataSize: UInt32
   /// Groups the frames of one message; absent (0) in version 1.
-  public var messageID: UInt32
+  package var messageID: UInt32
 
-  public static let maximumByteCount = 12
+  package static let maximumByteCount = 12
 
   /// Creates a header in front of `dataSize` bytes of payload.
-  public init(
+  package init(
     version: UInt8, isEncrypted: Bool = false, frameType: FrameType, service: ServiceType, frameInfo: UInt8,
     sessionID: UInt8, dataSize: UInt32, messageID: UInt32
   ) {
@@ -43,19 +43,19 @@ public struct FrameHeader: Equatable, Sendable {
   }
 
   /// Bytes that this header takes on the wire.
-  public var byteCount: Int { Self.byteCount(version: version) }
+  package var byteCount: Int { Self.byteCount(version: version) }
 
   /// Bytes that a header of `version` takes on the wire.
-  public static func byteCount(version: UInt8) -> Int { version == 1 ? 8 : 12 }
+  package static func byteCount(version: UInt8) -> Int { version == 1 ? 8 : 12 }
 
   /// The meaning of ``frameInfo`` in a control frame; nil for other frames and reserved codes.
-  public var controlFrame: ControlFrame? { frameType == .control ? ControlFrame(rawValue: frameInfo) : nil }
+  package var controlFrame: ControlFrame? { frameType == .control ? ControlFrame(rawValue: frameInfo) : nil }
 }
 
 extension FrameHeader {
   /// Writes the header to the start of `destination`, which must hold ``byteCount`` bytes; returns that count.
   @discardableResult
-  public func write(to destination: UnsafeMutableRawBufferPointer) -> Int {
+  package func write(to destination: UnsafeMutableRawBufferPointer) -> Int {
     destination[0] = version << 4 | (isEncrypted ? 0x08 : 0) | frameType.rawValue
     destination[1] = service.rawValue
     destination[2] = frameInfo
@@ -67,13 +67,13 @@ extension FrameHeader {
     return byteCount
   }
 
-  public var bytes: [UInt8] {
+  package var bytes: [UInt8] {
     [UInt8](unsafeUninitializedCapacity: byteCount) { buffer, count in
       count = write(to: UnsafeMutableRawBufferPointer(buffer))
     }
   }
 
-  public enum InvalidHeader: Error, Equatable, Sendable {
+  package enum InvalidHeader: Error, Equatable, Sendable {
     case version(UInt8)
     case service(UInt8)
     case frameType(UInt8)
@@ -88,7 +88,7 @@ extension FrameHeader {
   ///
   /// Checks in the order that SDL Core uses, so that the same garbage is refused for the same reason. A message id
   /// of 0 passes: head units send it, and only a head unit may refuse it.
-  public init?(decoding bytes: Span<UInt8>, limits: FrameLimits) throws(InvalidHeader) {
+  package init?(decoding bytes: Span<UInt8>, limits: FrameLimits) throws(InvalidHeader) {
     guard bytes.count >= 8 else { return nil }
     let version = bytes[0] >> 4
     guard (1...5).contains(version) else { throw .version(version) }
@@ -117,38 +117,38 @@ extension FrameHeader {
 }
 
 /// The largest payload that a receiver takes in one frame.
-public struct FrameLimits: Equatable, Sendable {
+package struct FrameLimits: Equatable, Sendable {
   /// Limit for protocol versions 1 and 2 (1500 bytes with the header).
-  public static let legacyPayload = 1488
+  package static let legacyPayload = 1488
   /// SDL Core's `MaximumPayloadSize`, which it also announces as `mtu`.
-  public static let corePayload = 131_072
+  package static let corePayload = 131_072
 
   /// Limit for protocol versions 3–5.
-  public var payload: Int
+  package var payload: Int
 
-  public init(payload: Int = corePayload) {
+  package init(payload: Int = corePayload) {
     self.payload = max(payload, Self.legacyPayload)
   }
 
   /// The largest payload accepted for a frame of `version` on `service`.
-  public func maximumPayload(version: UInt8, service: ServiceType) -> Int {
+  package func maximumPayload(version: UInt8, service: ServiceType) -> Int {
     version < 3 ? Self.legacyPayload : payload
   }
 }
 
 /// One frame: a header and its payload.
-public struct Frame: Equatable, Sendable {
+package struct Frame: Equatable, Sendable {
   /// The header; its `dataSize` equals the payload's length.
-  public var header: FrameHeader
-  public var payload: [UInt8]
+  package var header: FrameHeader
+  package var payload: [UInt8]
 
   /// Creates a frame; `header.dataSize` must equal `payload.count`.
-  public init(header: FrameHeader, payload: [UInt8]) {
+  package init(header: FrameHeader, payload: [UInt8]) {
     self.header = header
     self.payload = payload
   }
 
-  public static func control(
+  package static func control(
     _ control: ControlFrame, service: ServiceType, version: UInt8, sessionID: UInt8, messageID: UInt32 = 0,
     payload: [UInt8] = []
   ) -> Frame {
@@ -160,11 +160,11 @@ public struct Frame: Equatable, Sendable {
   }
 
   /// Header and payload as they go over the wire.
-  public var bytes: [UInt8] { header.bytes + payload }
+  package var bytes: [UInt8] { header.bytes + payload }
 }
 
 /// The services of an SDL session, as numbered in byte 1 of every frame (protocol specification, "Service Type").
-public enum ServiceType: UInt8, Sendable, CaseIterable {
+package enum ServiceType: UInt8, Sendable, CaseIterable {
   /// Session control; also carries the TLS handshake.
   case control = 0x00
   /// Remote procedure calls as JSON.
@@ -178,7 +178,7 @@ public enum ServiceType: UInt8, Sendable, CaseIterable {
 }
 
 /// The low three bits of byte 0.
-public enum FrameType: UInt8, Sendable {
+package enum FrameType: UInt8, Sendable {
   /// Session management; the frame info is a ``ControlFrame``.
   case control = 0
   /// A whole message in one frame.
@@ -190,7 +190,7 @@ public enum FrameType: UInt8, Sendable {
 }
 
 /// The frame info byte of a control frame (protocol specification, "Frame Info").
-public enum ControlFrame: UInt8, Sendable, CaseIterable {
+package enum ControlFrame: UInt8, Sendable, CaseIterable {
   case heartbeat = 0x00
   case startService = 0x01
   case startServiceACK = 0x02

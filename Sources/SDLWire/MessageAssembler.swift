@@ -1,12 +1,12 @@
 /// A whole message of the RPC, hybrid, audio, video or (TLS handshake) control service.
-public struct Message: Equatable, Sendable {
+package struct Message: Equatable, Sendable {
   /// Header of the frame that completed the message; its `dataSize` is that frame's, and `isEncrypted` holds for all
   /// but the first frame.
-  public var header: FrameHeader
+  package var header: FrameHeader
   /// All payload bytes of the message.
-  public var payload: [UInt8]
+  package var payload: [UInt8]
 
-  public init(header: FrameHeader, payload: [UInt8]) {
+  package init(header: FrameHeader, payload: [UInt8]) {
     self.header = header
     self.payload = payload
   }
@@ -16,9 +16,9 @@ public struct Message: Equatable, Sendable {
 ///
 /// Messages are distinguished by session, service and message id. The size that a first frame announces is checked
 /// against the limits, and memory grows only with the bytes that have arrived.
-public struct MessageAssembler: Sendable {
+package struct MessageAssembler: Sendable {
   /// Why a frame was refused; the message that it belonged to is dropped, others are not disturbed.
-  public enum Failure: Error, Equatable, Sendable {
+  package enum Failure: Error, Equatable, Sendable {
     /// A consecutive frame without a first frame.
     case notAnnounced
     /// A number is missing or repeated.
@@ -61,15 +61,15 @@ public struct MessageAssembler: Sendable {
   }
 
   /// The largest message accepted, in bytes; all incomplete messages together hold no more.
-  public var maximumMessageSize: Int
+  package var maximumMessageSize: Int
   /// How many messages may be incomplete at once; for a further one, the message whose last frame is oldest is dropped.
-  public let maximumPartialMessages: Int
+  package let maximumPartialMessages: Int
   /// A message whose next frame has not come within this time is dropped (SDL Core's
   /// `ExpectedConsecutiveFramesTimeout`).
-  public let timeout: Duration
+  package let timeout: Duration
   private var partials: [Key: Partial] = [:]
 
-  public init(
+  package init(
     maximumMessageSize: Int = 16 << 20, maximumPartialMessages: Int = 8, timeout: Duration = .seconds(10)
   ) {
     self.maximumMessageSize = maximumMessageSize
@@ -78,14 +78,14 @@ public struct MessageAssembler: Sendable {
   }
 
   /// The memory that incomplete messages take, in bytes.
-  public var partialByteCount: Int { partials.values.reduce(0) { $0 + $1.payload.capacity } }
+  package var partialByteCount: Int { partials.values.reduce(0) { $0 + $1.payload.capacity } }
 
   /// When ``dropExpired(now:)`` has something to do; nil while no message is incomplete.
-  public var nextDeadline: Duration? { partials.values.map(\.lastFrame).min().map { $0 + timeout } }
+  package var nextDeadline: Duration? { partials.values.map(\.lastFrame).min().map { $0 + timeout } }
 
   /// Takes the next data frame, already decrypted; returns the message that it completes. `now` is the time of a clock
   /// that never goes back. Control frames must not come here.
-  public mutating func accept(_ frame: Frame, now: Duration) throws(Failure) -> Message? {
+  package mutating func accept(_ frame: Frame, now: Duration) throws(Failure) -> Message? {
     let header = frame.header
     let key = Key(sessionID: header.sessionID, service: header.service, messageID: header.messageID)
     dropExpired(now: now)
@@ -101,7 +101,7 @@ public struct MessageAssembler: Sendable {
   }
 
   /// Drops the messages whose next frame is overdue. ``accept(_:now:)`` does so as well.
-  public mutating func dropExpired(now: Duration) {
+  package mutating func dropExpired(now: Duration) {
     for (key, partial) in partials where now - partial.lastFrame >= timeout { partials[key] = nil }
   }
 
@@ -148,7 +148,7 @@ public struct MessageAssembler: Sendable {
   /// Drops the incomplete message whose last frame came first.
   /// - Returns: its service; nil if there is none.
   @discardableResult
-  public mutating func dropOldest() -> ServiceType? {
+  package mutating func dropOldest() -> ServiceType? {
     guard let oldest = partials.min(by: { $0.value.lastFrame < $1.value.lastFrame })?.key else { return nil }
     partials[oldest] = nil
     return oldest.service

@@ -6,7 +6,7 @@ extension String {
 
   /// A text of any origin, safe to print: on one line, with control and formatting characters escaped
   /// as "\u{1B}", and cut at `limit` Unicode scalars with an ellipsis.
-  public func printable(limit: Int = 1000) -> String {
+  package func printable(limit: Int = 1000) -> String {
     // A scalar takes four bytes at most; counting them all would be work without a bound.
     if utf8.count <= limit, utf8.allSatisfy({ (0x20..<0x7F).contains($0) }) { return self }
     var text = ""
@@ -21,7 +21,7 @@ extension String {
   }
 
   /// A peer's name, printable and in quotation marks; it contains none itself.
-  public var quoted: String {
+  package var quoted: String {
     var name = ""
     for scalar in unicodeScalars.prefix(Self.longestName) {
       if scalar == "\"" || scalar == "\\" { name += "\\" }
@@ -46,14 +46,14 @@ extension Unicode.Scalar {
 
 extension Duration {
   /// "5 s" or "1.25 s", to the millisecond.
-  public var inSeconds: String {
+  package var inSeconds: String {
     let seconds = (self / .milliseconds(1)).rounded() / 1000
     return "\(Int(exactly: seconds).map { "\($0)" } ?? "\(seconds)") s"
   }
 }
 
 extension FrameHeader.InvalidHeader: CustomStringConvertible {
-  public var description: String {
+  package var description: String {
     switch self {
     case .version(let version): "there is no protocol version \(version)"
     case .service(let number): "there is no service \(number)"
@@ -67,7 +67,7 @@ extension FrameHeader.InvalidHeader: CustomStringConvertible {
 
 extension MessageAssembler.Failure: CustomStringConvertible {
   /// How its parts contradict each other.
-  public var description: String {
+  package var description: String {
     switch self {
     case .notAnnounced: "a part without a first frame"
     case .outOfSequence(let expected, let got): "part \(got) where \(expected) was next"
@@ -82,7 +82,7 @@ extension MessageAssembler.Failure: CustomStringConvertible {
 }
 
 extension RPCHeader.Malformed: CustomStringConvertible {
-  public var description: String {
+  package var description: String {
     switch self {
     case .truncated: "too short for a header"
     case .type(let number): "there is no RPC type \(number)"
@@ -93,7 +93,7 @@ extension RPCHeader.Malformed: CustomStringConvertible {
 
 extension ControlFrame {
   /// The name in the protocol specification, such as "StartService".
-  public var name: String {
+  package var name: String {
     let name = "\(self)"
     return name.prefix(1).uppercased() + name.dropFirst()
   }

@@ -1,17 +1,17 @@
 /// A "major.minor.patch" version of the SDL protocol.
-public struct ProtocolVersion: Comparable, Hashable, Sendable, CustomStringConvertible {
-  public var major: Int
-  public var minor: Int
-  public var patch: Int
+package struct ProtocolVersion: Comparable, Hashable, Sendable, CustomStringConvertible {
+  package var major: Int
+  package var minor: Int
+  package var patch: Int
 
-  public init(_ major: Int, _ minor: Int = 0, _ patch: Int = 0) {
+  package init(_ major: Int, _ minor: Int = 0, _ patch: Int = 0) {
     self.major = major
     self.minor = minor
     self.patch = patch
   }
 
   /// Reads "5.4.1"; minor and patch may be missing; nil for anything else.
-  public init?(_ text: String) {
+  package init?(_ text: String) {
     let parts = text.split(separator: ".", omittingEmptySubsequences: false)
     guard (1...3).contains(parts.count) else { return nil }
     var numbers = [0, 0, 0]
@@ -23,9 +23,9 @@ public struct ProtocolVersion: Comparable, Hashable, Sendable, CustomStringConve
   }
 
   /// "5.4.1".
-  public var description: String { "\(major).\(minor).\(patch)" }
+  package var description: String { "\(major).\(minor).\(patch)" }
 
-  public static func < (lhs: Self, rhs: Self) -> Bool {
+  package static func < (lhs: Self, rhs: Self) -> Bool {
     (lhs.major, lhs.minor, lhs.patch) < (rhs.major, rhs.minor, rhs.patch)
   }
 }

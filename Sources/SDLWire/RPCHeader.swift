@@ -1,5 +1,5 @@
 /// The kind of an RPC, in the top four bits of its binary header.
-public enum RPCType: UInt8, Sendable {
+package enum RPCType: UInt8, Sendable {
   case request = 0
   case response = 1
   case notification = 2
@@ -14,38 +14,38 @@ public enum RPCType: UInt8, Sendable {
 /// └────┴────────────────────┴────────────────┴───────────┴──────┴──────┘
 /// ```
 /// Source: protocol specification, "Binary Header".
-public struct RPCHeader: Equatable, Sendable {
-  public var type: RPCType
+package struct RPCHeader: Equatable, Sendable {
+  package var type: RPCType
   /// 28 bits.
-  public var functionID: UInt32
+  package var functionID: UInt32
   /// Chosen by the requester; head units put 0 or 0xFFFFFFFF (−1) into notifications.
-  public var correlationID: Int32
+  package var correlationID: Int32
   /// Bytes of JSON after the header; what follows them is bulk data.
-  public var jsonSize: UInt32
+  package var jsonSize: UInt32
 
-  public static let byteCount = 12
+  package static let byteCount = 12
 
   /// Creates a header; of `functionID` the lower 28 bits count.
-  public init(type: RPCType, functionID: UInt32, correlationID: Int32, jsonSize: UInt32) {
+  package init(type: RPCType, functionID: UInt32, correlationID: Int32, jsonSize: UInt32) {
     self.type = type
     self.functionID = functionID
     self.correlationID = correlationID
     self.jsonSize = jsonSize
   }
 
-  public var bytes: [UInt8] {
+  package var bytes: [UInt8] {
     (UInt32(type.rawValue) << 28 | functionID & 0x0FFF_FFFF).bigEndianBytes
       + UInt32(bitPattern: correlationID).bigEndianBytes + jsonSize.bigEndianBytes
   }
 
-  public enum Malformed: Error, Equatable, Sendable {
+  package enum Malformed: Error, Equatable, Sendable {
     case truncated
     case type(UInt8)
     /// More JSON announced than there are bytes.
     case jsonSize(UInt32)
   }
 
-  public init(payload: [UInt8]) throws(Malformed) {
+  package init(payload: [UInt8]) throws(Malformed) {
     guard payload.count >= Self.byteCount else { throw .truncated }
     let word = UInt32(bigEndianBytes: payload.span, at: 0)
     guard let type = RPCType(rawValue: UInt8(word >> 28)) else { throw .type(UInt8(word >> 28)) }

@@ -1,7 +1,7 @@
 /// One end of a TLS session in memory, as both state machines use it: bytes in, bytes out.
 ///
 /// A class, because the sending and the reading thread share the state of the encryption.
-public protocol SecureChannel: AnyObject, Sendable {
+package protocol SecureChannel: AnyObject, Sendable {
   var isEstablished: Bool { get }
   /// The result of the handshake; nil before that.
   var summary: SecureChannelSummary? { get }
@@ -21,45 +21,45 @@ public protocol SecureChannel: AnyObject, Sendable {
 }
 
 /// Makes the channel of one handshake, or throws the reason why there is none.
-public typealias SecureChannelFactory = @Sendable () throws(SecureChannelFailure) -> any SecureChannel
+package typealias SecureChannelFactory = @Sendable () throws(SecureChannelFailure) -> any SecureChannel
 
 /// The output of a handshake step, and its failure if there is one. With a failure there may be an alert to send.
-public struct SecureChannelStep: Equatable, Sendable {
-  public var output: [UInt8]
-  public var failure: SecureChannelFailure?
+package struct SecureChannelStep: Equatable, Sendable {
+  package var output: [UInt8]
+  package var failure: SecureChannelFailure?
 
-  public init(output: [UInt8] = [], failure: SecureChannelFailure? = nil) {
+  package init(output: [UInt8] = [], failure: SecureChannelFailure? = nil) {
     self.output = output
     self.failure = failure
   }
 }
 
 /// Why a handshake or a decryption failed.
-public struct SecureChannelFailure: Error, Equatable, Sendable {
+package struct SecureChannelFailure: Error, Equatable, Sendable {
   /// For the peer.
-  public var code: SecurityErrorCode
+  package var code: SecurityErrorCode
   /// In a form that can follow a colon.
-  public var text: String
+  package var text: String
 
-  public init(_ code: SecurityErrorCode, _ text: String) {
+  package init(_ code: SecurityErrorCode, _ text: String) {
     self.code = code
     self.text = text
   }
 }
 
-public struct SecureChannelSummary: Equatable, Sendable {
+package struct SecureChannelSummary: Equatable, Sendable {
   /// A certificate's owner.
-  public struct Peer: Equatable, Sendable {
+  package struct Peer: Equatable, Sendable {
     /// Distinguished names as RFC 2253 writes them.
-    public var subject: String
-    public var issuer: String
+    package var subject: String
+    package var issuer: String
     /// The subject's serialNumber, in which head units expect the app id.
-    public var serialNumber: String?
+    package var serialNumber: String?
     /// Seconds since 1970 between which the certificate is valid.
-    public var notBefore: Int64
-    public var notAfter: Int64
+    package var notBefore: Int64
+    package var notAfter: Int64
 
-    public init(subject: String, issuer: String, serialNumber: String?, notBefore: Int64, notAfter: Int64) {
+    package init(subject: String, issuer: String, serialNumber: String?, notBefore: Int64, notAfter: Int64) {
       self.subject = subject
       self.issuer = issuer
       self.serialNumber = serialNumber
@@ -69,14 +69,14 @@ public struct SecureChannelSummary: Equatable, Sendable {
   }
 
   /// "TLSv1.2" or "DTLSv1.2".
-  public var protocolVersion: String
-  public var cipher: String
+  package var protocolVersion: String
+  package var cipher: String
   /// Nil for a peer without a certificate.
-  public var peer: Peer?
+  package var peer: Peer?
   /// Whether the peer's certificate was checked against authorities.
-  public var isPeerVerified: Bool
+  package var isPeerVerified: Bool
 
-  public init(protocolVersion: String, cipher: String, peer: Peer?, isPeerVerified: Bool) {
+  package init(protocolVersion: String, cipher: String, peer: Peer?, isPeerVerified: Bool) {
     self.protocolVersion = protocolVersion
     self.cipher = cipher
     self.peer = peer
@@ -84,21 +84,21 @@ public struct SecureChannelSummary: Equatable, Sendable {
   }
 }
 
-public enum SecurePayload {
+package enum SecurePayload {
   /// Bytes that a payload may grow by, for every cipher suite of TLS 1.2.
-  public static let overhead = 5 + 32 + 256
+  package static let overhead = 5 + 32 + 256
   /// The most plaintext in one frame: the limit of SDL's libraries for apps (16384 less the overhead).
-  public static let recordLimit = (1 << 14) - overhead
+  package static let recordLimit = (1 << 14) - overhead
 
   /// The most plaintext in a frame whose payload may have `limit` bytes once it is encrypted. With a small limit, half
   /// of it is left for the overhead of the encryption.
-  public static func plaintextLimit(_ limit: Int) -> Int {
+  package static func plaintextLimit(_ limit: Int) -> Int {
     min(recordLimit, max(limit - overhead, limit / 2, 1))
   }
 }
 
 /// The ids of SendInternalError (protocol specification, "Secure services").
-public enum SecurityErrorCode: UInt8, Sendable, CaseIterable {
+package enum SecurityErrorCode: UInt8, Sendable, CaseIterable {
   case success = 0x00
   case invalidQuerySize = 0x01
   case invalidQueryID = 0x02
@@ -119,7 +119,7 @@ extension Frame {
   /// The frame as if it had been sent in clear.
   ///
   /// - Throws: as ``SecureChannel/decrypt(_:)``; the channel is of no use then.
-  public func decrypted(by channel: any SecureChannel) throws(SecureChannelFailure) -> Frame {
+  package func decrypted(by channel: any SecureChannel) throws(SecureChannelFailure) -> Frame {
     var frame = self
     frame.payload = try channel.decrypt(payload)
     frame.header.dataSize = UInt32(truncatingIfNeeded: frame.payload.count)
@@ -129,15 +129,15 @@ extension Frame {
 
 /// A message whose frames are encrypted each by itself when they are sent, since TLS numbers its records: another
 /// thread may send on the same session.
-public struct ProtectedMessage: Equatable, Sendable {
+package struct ProtectedMessage: Equatable, Sendable {
   /// How the message is cut.
-  public let fragmentation: Fragmentation
+  package let fragmentation: Fragmentation
   /// The payload, in clear.
-  public let payload: [UInt8]
+  package let payload: [UInt8]
 
   /// Creates a message.
   /// - Parameter maximumPayload: of a frame as it is sent, in bytes; the plaintext in it is smaller.
-  public init(
+  package init(
     service: ServiceType, version: UInt8, sessionID: UInt8, messageID: UInt32, payload: [UInt8], maximumPayload: Int
   ) {
     fragmentation = Fragmentation(
@@ -147,13 +147,13 @@ public struct ProtectedMessage: Equatable, Sendable {
   }
 
   /// The frames in clear, for logs and checks.
-  public var framesInClear: [UInt8] { fragmentation.frames(of: payload) }
+  package var framesInClear: [UInt8] { fragmentation.frames(of: payload) }
 
   /// The bytes of all frames. First frames stay in clear, and announce the size of the plaintext.
   ///
   /// The peer must get them before all later records.
   /// - Throws: as ``SecureChannel/encrypt(_:into:)``; nothing may be sent on the session then.
-  public func frames(encryptedBy channel: any SecureChannel) throws(SecureChannelFailure) -> [UInt8] {
+  package func frames(encryptedBy channel: any SecureChannel) throws(SecureChannelFailure) -> [UInt8] {
     var bytes: [UInt8] = []
     for fragment in fragmentation {
       var frame = Frame(header: fragment.header, payload: [])
@@ -175,7 +175,7 @@ public struct ProtectedMessage: Equatable, Sendable {
 
 extension SecureChannel {
   /// The records of at most ``SecurePayload/recordLimit`` bytes; as ``encrypt(_:into:)``.
-  public func encrypt(_ plaintext: [UInt8]) throws(SecureChannelFailure) -> [UInt8] {
+  package func encrypt(_ plaintext: [UInt8]) throws(SecureChannelFailure) -> [UInt8] {
     var records = [UInt8](repeating: 0, count: plaintext.count + SecurePayload.overhead)
     let result = plaintext.withUnsafeBytes { plaintext in
       records.withUnsafeMutableBytes { records in

@@ -6,29 +6,29 @@
 /// │type │ query id │ sequence number │ JSON size │ JSON │ binary │   big-endian
 /// └─────┴──────────┴─────────────────┴───────────┴──────┴────────┘
 /// ```
-public struct SecurityQuery: Equatable, Sendable {
+package struct SecurityQuery: Equatable, Sendable {
   /// 0x00 request, 0x10 response, 0x20 notification.
-  public var type: UInt8
+  package var type: UInt8
   /// 24 bits: 1 handshake data, 2 internal error.
-  public var queryID: UInt32
-  public var sequenceNumber: UInt32
-  public var json: [UInt8]
+  package var queryID: UInt32
+  package var sequenceNumber: UInt32
+  package var json: [UInt8]
   /// Handshake bytes, or the error id.
-  public var binary: [UInt8]
+  package var binary: [UInt8]
 
   /// `queryID` of handshake bytes.
-  public static let handshakeID: UInt32 = 1
+  package static let handshakeID: UInt32 = 1
   /// `queryID` of an error report.
-  public static let internalErrorID: UInt32 = 2
+  package static let internalErrorID: UInt32 = 2
   /// `type` of a request, of its answer, and of a message without an answer.
-  public static let request: UInt8 = 0x00
-  public static let response: UInt8 = 0x10
-  public static let notification: UInt8 = 0x20
+  package static let request: UInt8 = 0x00
+  package static let response: UInt8 = 0x10
+  package static let notification: UInt8 = 0x20
   /// Size in front of the JSON.
-  public static let headerByteCount = 12
+  package static let headerByteCount = 12
 
   /// Creates a query; of `queryID` the lower 24 bits count.
-  public init(type: UInt8, queryID: UInt32, sequenceNumber: UInt32, json: [UInt8] = [], binary: [UInt8] = []) {
+  package init(type: UInt8, queryID: UInt32, sequenceNumber: UInt32, json: [UInt8] = [], binary: [UInt8] = []) {
     self.type = type
     self.queryID = queryID
     self.sequenceNumber = sequenceNumber
@@ -36,13 +36,13 @@ public struct SecurityQuery: Equatable, Sendable {
     self.binary = binary
   }
 
-  public var bytes: [UInt8] {
+  package var bytes: [UInt8] {
     (UInt32(type) << 24 | queryID & 0x00FF_FFFF).bigEndianBytes + sequenceNumber.bigEndianBytes
       + UInt32(truncatingIfNeeded: json.count).bigEndianBytes + json + binary
   }
 
   /// Reads the payload of a single frame of the control service; nil when it is shorter than it announces.
-  public init?(payload: [UInt8]) {
+  package init?(payload: [UInt8]) {
     guard payload.count >= Self.headerByteCount else { return nil }
     let word = UInt32(bigEndianBytes: payload.span, at: 0)
     let jsonSize = Int(UInt32(bigEndianBytes: payload.span, at: 8))
@@ -58,7 +58,7 @@ public struct SecurityQuery: Equatable, Sendable {
 extension SecurityQuery {
   /// Handshake bytes, split into queries of at most `limit` bytes: between two records or, for TLS only, in the middle
   /// of one.
-  public static func handshake(
+  package static func handshake(
     _ bytes: [UInt8], type: UInt8, sequenceNumber: UInt32, limit: Int
   ) -> [SecurityQuery] {
     var queries: [SecurityQuery] = []
@@ -78,7 +78,7 @@ extension SecurityQuery {
   }
 
   /// ``binary`` without the zeros after the last record, with which some libraries fill up their buffer.
-  public var handshakeBytes: [UInt8] {
+  package var handshakeBytes: [UInt8] {
     var count = 0
     while let size = Self.recordByteCount(binary[count...]), size <= binary.count - count { count += size }
     guard count > 0, binary[count...].allSatisfy({ $0 == 0 }) else { return binary }
@@ -86,7 +86,7 @@ extension SecurityQuery {
   }
 
   /// Whether handshake bytes begin a handshake, rather than go on with one.
-  public var beginsHandshake: Bool {
+  package var beginsHandshake: Bool {
     let position = isDatagram(binary[...]) ? 13 : 5
     return binary.count > position && binary[0] == 22 && binary[position] == 1
   }

@@ -8,7 +8,7 @@ extension String {
   ///
   /// To compare or hash texts, Swift sorts the marks that follow each other, in a time that grows with the square of
   /// their number: 128 KiB of them took seven seconds.
-  public var streamSafe: String {
+  package var streamSafe: String {
     guard utf8.count > Self.mostMarks, !utf8.allSatisfy({ $0 < Self.firstMarkByte }) else { return self }
     var safe = UnicodeScalarView()
     var marks = 0

@@ -2,7 +2,7 @@
 ///
 /// StartServiceACK has several names for each class (protocol specification, "Secondary transports"), which an app need
 /// not distinguish, since only the head unit decides which of its interfaces it offers.
-public enum TransportClass: String, Hashable, Sendable, CaseIterable {
+package enum TransportClass: String, Hashable, Sendable, CaseIterable {
   /// TCP, over Wi-Fi in a car; also a connection that the application brings, and the built-in head unit's.
   case tcpWiFi = "tcp-wifi"
   /// RFCOMM or iAP2 over Bluetooth.
@@ -12,14 +12,14 @@ public enum TransportClass: String, Hashable, Sendable, CaseIterable {
 
   /// The class of a name in `secondaryTransports`; nil for names that are not of this specification, which head units
   /// send as well (such as WEBSOCKET_WIFI).
-  public init?(protocolName: String) {
+  package init?(protocolName: String) {
     guard let found = Self.allCases.first(where: { $0.protocolNames.contains(protocolName) }) else { return nil }
     self = found
   }
 
   /// The names in `secondaryTransports` that stand for this class; the first is the one to offer to an app on Linux or
   /// Android.
-  public var protocolNames: [String] {
+  package var protocolNames: [String] {
     switch self {
     case .tcpWiFi: ["TCP_WIFI"]
     case .bluetooth: ["SPP_BLUETOOTH", "IAP_BLUETOOTH"]
@@ -32,7 +32,7 @@ public enum TransportClass: String, Hashable, Sendable, CaseIterable {
   ///
   /// An RPC waits for the end of the frame of video in front of it. Over Bluetooth, at 1 Mbit/s, 131 072 bytes take a
   /// second and 8192 take 65 ms.
-  public var maximumFramePayload: Int? {
+  package var maximumFramePayload: Int? {
     switch self {
     case .bluetooth: 8192
     case .tcpWiFi, .usb: nil
@@ -42,7 +42,7 @@ public enum TransportClass: String, Hashable, Sendable, CaseIterable {
   /// The highest bitrate of video, in bit/s; nil for no limit of its own.
   ///
   /// Bluetooth EDR carries 1 to 2 Mbit/s of payload in practice, and RPCs, sound and other devices share it.
-  public var maximumVideoBitrate: Int? {
+  package var maximumVideoBitrate: Int? {
     switch self {
     case .bluetooth: 800_000
     case .tcpWiFi, .usb: nil
@@ -52,7 +52,7 @@ public enum TransportClass: String, Hashable, Sendable, CaseIterable {
 
 /// Which of the two transports of a session carries a service (protocol specification, "Secondary transports"). The raw
 /// value is that of the lists in StartServiceACK.
-public enum TransportRole: Int32, Hashable, Sendable, CaseIterable {
+package enum TransportRole: Int32, Hashable, Sendable, CaseIterable {
   /// The one on which the session began; it always carries RPCs.
   case primary = 1
   /// The one that was registered for the session later.
@@ -62,7 +62,7 @@ public enum TransportRole: Int32, Hashable, Sendable, CaseIterable {
   ///
   /// - Parameter list: `audioServiceTransports` or `videoServiceTransports`. Nil, for a head unit that does not send
   ///   it, stands for the primary transport; an empty list allows the service on none.
-  public static func preferences(_ list: [Int32]?) -> [TransportRole] {
+  package static func preferences(_ list: [Int32]?) -> [TransportRole] {
     guard let list else { return [.primary] }
     return list.compactMap(TransportRole.init).reduce(into: []) { roles, role in
       if !roles.contains(role) { roles.append(role) }

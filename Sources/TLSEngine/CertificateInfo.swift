@@ -1,16 +1,16 @@
 import COpenSSL
 import Glibc
 
-public struct CertificateInfo: Equatable, Sendable {
+package struct CertificateInfo: Equatable, Sendable {
   /// The distinguished name as RFC 2253 writes it: "serialNumber=my-app,CN=My App".
-  public var subject: String
-  public var issuer: String
+  package var subject: String
+  package var issuer: String
   /// The attribute serialNumber of the subject, in which SDL Core expects the app id; nil without one.
-  public var subjectSerialNumber: String?
+  package var subjectSerialNumber: String?
   /// Seconds since 1970 from which it is valid.
-  public var notBefore: Int64
+  package var notBefore: Int64
   /// Seconds since 1970 until which it is valid.
-  public var notAfter: Int64
+  package var notAfter: Int64
 
   /// Longer names are cut: a peer can send names of any length.
   static let maximumNameByteCount = 1024
@@ -61,13 +61,13 @@ public struct CertificateInfo: Equatable, Sendable {
 
 extension CertificateInfo {
   /// Whether it is valid at this time, in seconds since 1970.
-  public func validity(at time: Int64) -> Validity {
+  package func validity(at time: Int64) -> Validity {
     if time < notBefore { return .notYet }
     return time > notAfter ? .expired : .valid
   }
 
   /// A time compared with the validity of a certificate.
-  public enum Validity: Sendable {
+  package enum Validity: Sendable {
     case notYet
     case valid
     case expired

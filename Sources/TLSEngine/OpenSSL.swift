@@ -34,9 +34,9 @@ extension String {
 }
 
 /// An error of certificates, keys or TLS.
-public struct TLSError: Error, Equatable, Sendable, CustomStringConvertible {
+package struct TLSError: Error, Equatable, Sendable, CustomStringConvertible {
   /// Kinds that callers may have to tell apart.
-  public enum Kind: Equatable, Sendable {
+  package enum Kind: Equatable, Sendable {
     /// OpenSSL is not installed.
     case unavailable
     /// A certificate, key or list of authorities can't be used.
@@ -54,11 +54,11 @@ public struct TLSError: Error, Equatable, Sendable, CustomStringConvertible {
     case misuse
   }
 
-  public var kind: Kind
+  package var kind: Kind
   /// What happened, in a form that can follow a colon. Never contains a key or a passphrase.
-  public var description: String
+  package var description: String
 
-  public init(_ kind: Kind, _ description: String) {
+  package init(_ kind: Kind, _ description: String) {
     self.kind = kind
     self.description = description
   }

@@ -2,7 +2,7 @@ import COpenSSL
 import Glibc
 
 /// Where certificates or a key come from, in PEM.
-public enum PEMSource: Equatable, Sendable {
+package enum PEMSource: Equatable, Sendable {
   /// Path of a regular file.
   case file(String)
   /// The PEM itself.
@@ -10,7 +10,7 @@ public enum PEMSource: Equatable, Sendable {
 
   /// PEM text, even a part of it, is taken as the content: a key that was taken for a path would be quoted in an error.
   /// Anything else is a path.
-  public init(_ value: String) {
+  package init(_ value: String) {
     let isText = value.contains("-----") || value.contains { $0.isNewline } || Self.isBase64(value)
     self = isText ? .text(value) : .file(value)
   }

@@ -6,9 +6,9 @@ import COpenSSL
 /// 8.2).
 ///
 /// `@unchecked Sendable`: nothing changes after the initialiser, and OpenSSL allows sessions to be made on any thread.
-public final class TLSContext: @unchecked Sendable {
+package final class TLSContext: @unchecked Sendable {
   /// Which end begins.
-  public enum Role: CaseIterable, Equatable, Sendable {
+  package enum Role: CaseIterable, Equatable, Sendable {
     /// Sends the first message: a head unit, in SDL Core's default.
     case client
     /// Waits for it: an app.
@@ -16,7 +16,7 @@ public final class TLSContext: @unchecked Sendable {
   }
 
   /// The protocol that a client begins with; a server answers in the client's.
-  public enum Variant: CaseIterable, Equatable, Sendable {
+  package enum Variant: CaseIterable, Equatable, Sendable {
     case tls
     /// Datagram TLS, which SDL Core's own configuration file names.
     case dtls
@@ -32,10 +32,10 @@ public final class TLSContext: @unchecked Sendable {
   /// Bytes of the peer's certificates.
   private static let maximumPeerCertificates = 32 << 10
 
-  public let role: Role
+  package let role: Role
   /// Of a client.
-  public let variant: Variant
-  public let credentials: TLSCredentials
+  package let variant: Variant
+  package let credentials: TLSCredentials
   let streams: OpaquePointer
   let datagrams: OpaquePointer
 
@@ -43,7 +43,7 @@ public final class TLSContext: @unchecked Sendable {
   /// them has signed.
   ///
   /// - Throws: when a server has no certificate, or OpenSSL refuses the credentials.
-  public init(role: Role, variant: Variant = .tls, credentials: TLSCredentials) throws(TLSError) {
+  package init(role: Role, variant: Variant = .tls, credentials: TLSCredentials) throws(TLSError) {
     guard role == .client || credentials.privateKey != nil else {
       throw TLSError(.credentials, "a server needs a certificate and a private key")
     }
@@ -68,7 +68,7 @@ public final class TLSContext: @unchecked Sendable {
   /// Whether the peer needs a certificate of an authority.
   var verifiesPeer: Bool { !credentials.authorities.isEmpty }
 
-  public func makeSession() -> TLSSession { TLSSession(context: self) }
+  package func makeSession() -> TLSSession { TLSSession(context: self) }
 
   private static func make(
     _ method: OpaquePointer?, _ version: Int32, _ role: Role, _ credentials: TLSCredentials

@@ -5,25 +5,25 @@ import COpenSSL
 /// The key exists inside of OpenSSL only, which clears its memory.
 ///
 /// `@unchecked Sendable`: nothing changes after the initialiser, and OpenSSL counts references atomically.
-public final class TLSCredentials: @unchecked Sendable {
-  public struct Sources: Equatable, Sendable {
+package final class TLSCredentials: @unchecked Sendable {
+  package struct Sources: Equatable, Sendable {
     /// This end's certificate, with the intermediate certificates after it; nil for an end without one.
-    public var certificate: PEMSource?
+    package var certificate: PEMSource?
     /// Its key; nil if it is in the certificate's file.
-    public var privateKey: PEMSource?
+    package var privateKey: PEMSource?
     /// The passphrase of the key, if that is encrypted.
-    public var passphrase: String?
+    package var passphrase: String?
     /// Authorities, one of which must have signed the peer's certificate; nil accepts any peer.
-    public var authorities: PEMSource?
+    package var authorities: PEMSource?
 
-    public init() {}
+    package init() {}
   }
 
   /// More certificates in a source are a mistake.
   static let maximumCertificateCount = 100
 
   /// Of this end; nil without a certificate.
-  public let info: CertificateInfo?
+  package let info: CertificateInfo?
   let ssl: UnsafePointer<COpenSSLFunctions>
   let certificates: [OpaquePointer]
   let privateKey: OpaquePointer?
@@ -32,7 +32,7 @@ public final class TLSCredentials: @unchecked Sendable {
   /// Loads and checks everything, except for the time of the certificate.
   ///
   /// - Throws: what is wrong, with the name of the file.
-  public init(_ sources: Sources) throws(TLSError) {
+  package init(_ sources: Sources) throws(TLSError) {
     let ssl = try OpenSSL.functions()
     self.ssl = ssl
     var loaded = Loaded(ssl: ssl)

@@ -4,7 +4,7 @@ import Synchronization
 /// One end of a TLS connection in memory: bytes in, bytes out, no socket and no waiting.
 ///
 /// `@unchecked Sendable`: `state` is only touched with the lock held.
-public final class TLSSession: @unchecked Sendable {
+package final class TLSSession: @unchecked Sendable {
   private enum Phase: Equatable {
     case handshake
     case established
@@ -47,10 +47,10 @@ public final class TLSSession: @unchecked Sendable {
   }
 
   /// Whether the handshake is complete, and data can be encrypted.
-  public var isEstablished: Bool { lock.withLock { _ in state.phase == .established } }
+  package var isEstablished: Bool { lock.withLock { _ in state.phase == .established } }
 
   /// The result of the handshake; nil before it is complete.
-  public var summary: TLSSummary? { lock.withLock { _ in state.summary } }
+  package var summary: TLSSummary? { lock.withLock { _ in state.summary } }
 
   /// The connection, which the first message makes.
   private func open(_ state: inout State, datagrams: Bool) throws(TLSError) -> (OpaquePointer, MemoryTransport) {
@@ -81,34 +81,34 @@ public final class TLSSession: @unchecked Sendable {
 }
 
 /// The result of a handshake.
-public struct TLSSummary: Equatable, Sendable {
+package struct TLSSummary: Equatable, Sendable {
   /// "TLSv1.2" or "DTLSv1.2".
-  public var protocolVersion: String
+  package var protocolVersion: String
   /// OpenSSL's name of the cipher suite.
-  public var cipher: String
+  package var cipher: String
   /// Of the peer; nil for a peer without a certificate.
-  public var peer: CertificateInfo?
+  package var peer: CertificateInfo?
   /// Whether the peer's certificate was checked against authorities.
-  public var isPeerVerified: Bool
+  package var isPeerVerified: Bool
 }
 
 /// The handshake.
 extension TLSSession {
   /// The output of a handshake, and its error: an alert may have to be sent with the failure.
-  public struct HandshakeStep: Equatable, Sendable {
+  package struct HandshakeStep: Equatable, Sendable {
     /// Whole records for the peer; may be empty.
-    public var output: [UInt8]
+    package var output: [UInt8]
     /// Nil unless the handshake has failed.
-    public var failure: TLSError?
+    package var failure: TLSError?
   }
 
   /// Begins as a client.
-  public func begin() -> HandshakeStep {
+  package func begin() -> HandshakeStep {
     advance([], isBegin: true)
   }
 
   /// Takes the next bytes of the peer, cut anywhere for TLS and at records for DTLS.
-  public func advance(_ bytes: [UInt8]) -> HandshakeStep {
+  package func advance(_ bytes: [UInt8]) -> HandshakeStep {
     advance(bytes, isBegin: false)
   }
 
@@ -197,7 +197,7 @@ extension TLSSession {
   ///
   /// - Parameter destination: ``TLSRecord/maximumOverhead`` bytes more than `plaintext` are always enough.
   /// - Returns: The bytes that were written.
-  public func encrypt(
+  package func encrypt(
     _ plaintext: UnsafeRawBufferPointer, into destination: UnsafeMutableRawBufferPointer
   ) throws(TLSError) -> Int {
     try withState { state throws(TLSError) in
@@ -225,7 +225,7 @@ extension TLSSession {
   /// Decrypts whole records, any number of them.
   ///
   /// - Throws: when one is cut, was changed, is repeated or is missing; the session is over then.
-  public func decrypt(_ records: [UInt8]) throws(TLSError) -> [UInt8] {
+  package func decrypt(_ records: [UInt8]) throws(TLSError) -> [UInt8] {
     try withState { state throws(TLSError) in
       guard state.phase == .established, let connection = state.connection, let transport = state.transport else {
         throw TLSError(.misuse, "there is no session to decrypt with")
@@ -267,14 +267,14 @@ extension TLSSession {
 }
 
 /// The headers of TLS and DTLS records (RFC 5246, section 6.2.1; RFC 6347, section 4.1).
-public enum TLSRecord {
+package enum TLSRecord {
   /// The most bytes of plaintext in one record.
-  public static let maximumPlaintext = 1 << 14
+  package static let maximumPlaintext = 1 << 14
   /// Bytes that a record may be longer than its plaintext, header included, for every cipher suite of TLS 1.2.
-  public static let maximumOverhead = 5 + 32 + 256
+  package static let maximumOverhead = 5 + 32 + 256
 
   /// Whether a record of DTLS begins here, rather than one of TLS.
-  public static func isDatagram(_ bytes: UnsafeRawBufferPointer) -> Bool { bytes.count > 1 && bytes[1] == 0xFE }
+  package static func isDatagram(_ bytes: UnsafeRawBufferPointer) -> Bool { bytes.count > 1 && bytes[1] == 0xFE }
 
   /// Bytes of the record that begins here, with its header; nil when less than a header is there.
   static func byteCount(of bytes: UnsafeRawBufferPointer, isDatagram: Bool) -> Int? {

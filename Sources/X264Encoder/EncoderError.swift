@@ -1,5 +1,5 @@
 /// Why an encoder can't be opened, changed or used.
-public enum EncoderError: Error, Equatable {
+package enum EncoderError: Error, Equatable {
   case invalidSize(width: Int, height: Int, reason: String)
   case invalidFrameRate(FrameRate)
   case invalidBitrate(Int)
@@ -26,7 +26,7 @@ public enum EncoderError: Error, Equatable {
 }
 
 extension EncoderError: CustomStringConvertible {
-  public var description: String {
+  package var description: String {
     switch self {
     case .invalidSize(let width, let height, let reason):
       "Can't encode pictures of \(width)×\(height): \(reason). Scale or crop them first."

@@ -2,23 +2,23 @@ import Glibc
 
 /// Whether this build has libx264: see `WITHOUT_X264` in `Package.swift`.
 #if WITHOUT_X264
-  public let isX264LinkedIn = false
+  package let isX264LinkedIn = false
 #else
-  public let isX264LinkedIn = true
+  package let isX264LinkedIn = true
 #endif
 
 /// Pictures per second as a fraction, such as 15/1 or 30000/1001.
-public struct FrameRate: Equatable, Sendable {
-  public var numerator: Int
-  public var denominator: Int
+package struct FrameRate: Equatable, Sendable {
+  package var numerator: Int
+  package var denominator: Int
 
-  public init(numerator: Int, denominator: Int) {
+  package init(numerator: Int, denominator: Int) {
     self.numerator = numerator
     self.denominator = denominator
   }
 
   /// The rate as a floating-point number, if it is valid.
-  public var value: Double { Double(numerator) / Double(denominator) }
+  package var value: Double { Double(numerator) / Double(denominator) }
 
   /// The rate by which x264 shares out the bits: not so low that a picture's share exceeds the decoder's buffer.
   var sharing: FrameRate {
@@ -28,16 +28,16 @@ public struct FrameRate: Equatable, Sendable {
 }
 
 /// The rates of an encoder, which can change while it is open.
-public struct EncoderRates: Equatable, Sendable {
+package struct EncoderRates: Equatable, Sendable {
   /// Target in kbit/s.
-  public var bitrate: Int
-  public var frameRate: FrameRate
+  package var bitrate: Int
+  package var frameRate: FrameRate
   /// The size of the decoder's buffer (VBV) that x264 assumes, in kbit, and thus the most that one picture may have;
   /// nil for 1.5 s of the bitrate, which suits key frames best. Clamped to at least one picture and at most 1.5 s of
   /// the bitrate.
-  public var bufferSize: Int?
+  package var bufferSize: Int?
 
-  public init(bitrate: Int, frameRate: FrameRate, bufferSize: Int? = nil) {
+  package init(bitrate: Int, frameRate: FrameRate, bufferSize: Int? = nil) {
     self.bitrate = bitrate
     self.frameRate = frameRate
     self.bufferSize = bufferSize
@@ -45,7 +45,7 @@ public struct EncoderRates: Equatable, Sendable {
 }
 
 /// The role of a picture in the stream.
-public enum PictureKind: Sendable {
+package enum PictureKind: Sendable {
   /// The next picture; a key frame when one is due.
   case frame
   /// An IDR picture, which starts a new key-frame interval.
@@ -56,7 +56,7 @@ public enum PictureKind: Sendable {
 }
 
 /// A layout of 8-bit 4:2:0 pixels that x264 reads without conversion.
-public enum PixelFormat: CaseIterable, Sendable {
+package enum PixelFormat: CaseIterable, Sendable {
   /// Planes Y, U, V.
   case i420
   /// Planes Y, V, U.
@@ -67,7 +67,7 @@ public enum PixelFormat: CaseIterable, Sendable {
   case nv21
 
   /// Planes that a picture has in memory.
-  public var planeCount: Int {
+  package var planeCount: Int {
     switch self {
     case .i420, .yv12: 3
     case .nv12, .nv21: 2
@@ -78,14 +78,14 @@ public enum PixelFormat: CaseIterable, Sendable {
 /// The colour space, in the code points of ITU-T H.273, for the stream's video usability information.
 ///
 /// A code that x264 can't write, or that 4:2:0 pictures can't have, is written as 2 (unspecified).
-public struct ColorDescription: Equatable, Sendable {
-  public var colourPrimaries: Int
-  public var transferCharacteristics: Int
-  public var matrixCoefficients: Int
+package struct ColorDescription: Equatable, Sendable {
+  package var colourPrimaries: Int
+  package var transferCharacteristics: Int
+  package var matrixCoefficients: Int
   /// Whether luma uses 0…255 instead of 16…235.
-  public var isFullRange: Bool
+  package var isFullRange: Bool
 
-  public init(
+  package init(
     colourPrimaries: Int, transferCharacteristics: Int, matrixCoefficients: Int, isFullRange: Bool = false
   ) {
     self.colourPrimaries = colourPrimaries
@@ -96,33 +96,33 @@ public struct ColorDescription: Equatable, Sendable {
 }
 
 /// The settings that an encoder is opened with. Only its rates can change while it is open.
-public struct EncoderSettings: Equatable, Sendable {
+package struct EncoderSettings: Equatable, Sendable {
   /// Picture width in pixels: even, at least 16.
-  public var width: Int
+  package var width: Int
   /// Picture height in pixels: even, at least 16.
-  public var height: Int
+  package var height: Int
   /// The rate of the pictures. x264 spends `bitrate` on this many pictures and ignores their timestamps.
-  public var frameRate: FrameRate
-  public var pixelFormat: PixelFormat
+  package var frameRate: FrameRate
+  package var pixelFormat: PixelFormat
   /// Target in kbit/s.
-  public var bitrate: Int
+  package var bitrate: Int
   /// As ``EncoderRates/bufferSize``.
-  public var bufferSize: Int?
+  package var bufferSize: Int?
   /// For a moving map of 800×480 at 15 frames per second and 600 kbit/s, `superfast` is 4.5 dB better than `ultrafast`
   /// for 1 ms more per picture; `veryfast` adds 0.3 dB for another 2 ms.
-  public var speedPreset: SpeedPreset
+  package var speedPreset: SpeedPreset
   /// Most frames from one key frame to the next; 0 means the frames of two seconds.
-  public var keyFrameInterval: Int
+  package var keyFrameInterval: Int
   /// The number of slices of a picture, each encoded in a thread of its own; 0 chooses it by the size, see
   /// ``threadCount``.
-  public var threads: Int
+  package var threads: Int
   /// Further x264 options in the form `name=value:name=value`, as x264enc takes them. See
   /// ``X264Encoder/validate(optionString:)``.
-  public var optionString: String
+  package var optionString: String
   /// Nil writes no colour description.
-  public var color: ColorDescription?
+  package var color: ColorDescription?
 
-  public init(
+  package init(
     width: Int, height: Int, frameRate: FrameRate, pixelFormat: PixelFormat, bitrate: Int = 600,
     bufferSize: Int? = nil, speedPreset: SpeedPreset = .superfast, keyFrameInterval: Int = 0, threads: Int = 0,
     optionString: String = "", color: ColorDescription? = nil
@@ -157,10 +157,10 @@ extension EncoderSettings {
 
 extension EncoderSettings {
   /// The rates that it was opened with.
-  public var rates: EncoderRates { EncoderRates(bitrate: bitrate, frameRate: frameRate, bufferSize: bufferSize) }
+  package var rates: EncoderRates { EncoderRates(bitrate: bitrate, frameRate: frameRate, bufferSize: bufferSize) }
 
   /// In kbit/s; x264 silently reduces larger rates.
-  public static let bitrateRange = 1...2_000_000
+  package static let bitrateRange = 1...2_000_000
 
   /// Refuses settings that x264 would refuse with a vague message, change silently, or accept with a huge allocation.
   func validate() throws(EncoderError) {
@@ -191,10 +191,10 @@ extension EncoderSettings {
   }
 
   /// The meaning of `keyFrameInterval` 0.
-  public static let automaticKeyFrameInterval = Duration.seconds(2)
+  package static let automaticKeyFrameInterval = Duration.seconds(2)
 
   /// Most frames between key frames with `automatic` resolved to two seconds: at 15 frames per second, 30.
-  public var keyFrameDistance: Int32 {
+  package var keyFrameDistance: Int32 {
     guard keyFrameInterval == 0 else { return Int32(clamping: keyFrameInterval) }
     let twoSeconds = (2 * frameRate.numerator + frameRate.denominator / 2) / frameRate.denominator
     return Int32(clamping: max(twoSeconds, 1))
@@ -221,14 +221,14 @@ extension EncoderSettings {
   }
 
   /// Whether a picture of this size has no more macroblocks than H.264 level 6.2 allows.
-  public static func canEncode(width: Int, height: Int) -> Bool {
+  package static func canEncode(width: Int, height: Int) -> Bool {
     ((width + 15) / 16) * ((height + 15) / 16) <= 139_264
   }
 }
 
 /// The trade between processor time and quality. Numbers and nicks are those of the `speed-preset` property
 /// of GStreamer's x264enc, so that a setting moves from one element to the other unchanged.
-public enum SpeedPreset: Int32, CaseIterable, Sendable {
+package enum SpeedPreset: Int32, CaseIterable, Sendable {
   /// x264's own defaults, which are those of `medium`.
   case none = 0
   case ultrafast
@@ -243,7 +243,7 @@ public enum SpeedPreset: Int32, CaseIterable, Sendable {
   case placebo
 
   /// The name in a pipeline description. x264enc spells the first one with a capital letter.
-  public var nick: String { x264Name ?? "None" }
+  package var nick: String { x264Name ?? "None" }
 
   /// Its name for `x264_param_default_preset`; nil for no preset.
   var x264Name: String? {

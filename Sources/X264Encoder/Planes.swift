@@ -1,13 +1,13 @@
 import Glibc
 
 /// One plane of a picture in memory.
-public struct Plane {
+package struct Plane {
   /// The first pixel of the first row.
-  public var base: UnsafeRawPointer
+  package var base: UnsafeRawPointer
   /// Bytes from one row to the next.
-  public var stride: Int
+  package var stride: Int
 
-  public init(base: UnsafeRawPointer, stride: Int) {
+  package init(base: UnsafeRawPointer, stride: Int) {
     self.base = base
     self.stride = stride
   }
@@ -16,13 +16,13 @@ public struct Plane {
 /// The planes of one picture in the order of its pixel format, borrowed for one call.
 ///
 /// x264 reads the rows of each plane up to the picture's width; what pads a row is not touched.
-public struct Planes {
-  public var first: Plane
-  public var second: Plane
+package struct Planes {
+  package var first: Plane
+  package var second: Plane
   /// Only for formats with three planes.
-  public var third: Plane?
+  package var third: Plane?
 
-  public init(_ first: Plane, _ second: Plane, _ third: Plane? = nil) {
+  package init(_ first: Plane, _ second: Plane, _ third: Plane? = nil) {
     self.first = first
     self.second = second
     self.third = third
@@ -39,7 +39,7 @@ extension Planes {
   /// - Parameters:
   ///   - width: in pixels.
   ///   - height: in pixels.
-  public func haveSamePixels(as other: Planes, width: Int, height: Int) -> Bool {
+  package func haveSamePixels(as other: Planes, width: Int, height: Int) -> Bool {
     let chromaWidth = (width + 1) / 2
     let chromaHeight = (height + 1) / 2
     guard first.hasSameRows(as: other.first, rowBytes: width, count: height) else { return false }

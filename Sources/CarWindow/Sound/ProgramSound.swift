@@ -4,9 +4,9 @@ import SDLLink
 
 /// The sound of one program, and only that: it plays to a null sink of the user's sound server, PipeWire or PulseAudio.
 /// If there is none, a private one is started. Sink and server end with this object.
-public final class ProgramSound: Sendable {
+package final class ProgramSound: Sendable {
   /// Reports, on the thread.
-  public enum Event {
+  package enum Event {
     /// Samples: 48 000 times a second two channels of 16 bits, little-endian. They come as they are played, and not at
     /// all while nothing plays.
     case samples([UInt8])
@@ -22,7 +22,7 @@ public final class ProgramSound: Sendable {
   private static let tick: Int32 = 40
 
   /// For the program.
-  public let environment: [String: String]
+  package let environment: [String: String]
 
   private let resources: Monitor<Resources>
   private let wakeUp = WakeUp()
@@ -49,7 +49,7 @@ public final class ProgramSound: Sendable {
   /// - Parameters:
   ///   - title: the name of the sink, for people.
   ///   - processGuard: nil is the installed one.
-  public init(title: String, guardedBy processGuard: ProcessGuard) throws(CarWindowError) {
+  package init(title: String, guardedBy processGuard: ProcessGuard) throws(CarWindowError) {
     let sink = "sdl-car-window-\(getpid())"
     var environment = ["PULSE_SINK": sink]
     let found: Resources
@@ -129,7 +129,7 @@ public final class ProgramSound: Sendable {
 
   /// Reports what comes, on a thread.
   /// - Parameter tellsSilence: whether ``Event/silence`` is reported.
-  public func start(
+  package func start(
     tellsSilence: Bool, report: @escaping @Sendable (Event) -> Void
   ) throws(CarWindowError) {
     do {
@@ -161,7 +161,7 @@ public final class ProgramSound: Sendable {
   }
 
   /// Takes the sink away, and waits for that.
-  public func stop() {
+  package func stop() {
     isStopping.change { $0 = true }
     wakeUp.signal()
     thread.join()

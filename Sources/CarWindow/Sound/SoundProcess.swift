@@ -8,7 +8,7 @@ import Glibc
 /// It prints ``ready`` when the program can play; before it ends by itself, it prints the reason.
 ///
 /// libpulse's thread uses it, and the main thread with libpulse's lock.
-public final class SoundProcess {
+package final class SoundProcess {
   static let argument = "--sound-process"
   static let ready = "ready"
   /// The exit status when there is no libpulse.
@@ -31,7 +31,7 @@ public final class SoundProcess {
 
   /// Does the work, if the arguments ask for it.
   /// - Returns: the status to exit with; nil if they do not.
-  public static func run(_ arguments: [String]) -> Int32? {
+  package static func run(_ arguments: [String]) -> Int32? {
     guard arguments.dropFirst().first == argument, arguments.count == 4 else { return nil }
     // Before libpulse's thread starts, so that only sigwait gets it.
     var ends = sigset_t()

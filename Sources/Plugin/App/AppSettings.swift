@@ -1,5 +1,6 @@
 import Bluetooth
 import GStreamerKit
+import Glibc
 import SDLApp
 import SDLAppLink
 import SDLHeadUnitLink
@@ -304,9 +305,9 @@ extension ConnectionState: ObjectEnumeration {
 }
 
 extension AppState: ObjectEnumeration {
-  public static let objectType = EnumerationType<AppState>("GstSdlAppState")
+  package static let objectType = EnumerationType<AppState>("GstSdlAppState")
 
-  public var row: EnumerationRow {
+  package var row: EnumerationRow {
     switch self {
     case .foreground: .init(0, "foreground", "The app is in front")
     case .resigning: .init(1, "resigning", "The app is about to leave the foreground")
@@ -333,5 +334,98 @@ extension PolicyUpdates: ObjectEnumeration {
       .init(1, "application", "Requests are posted as messages sdl-system-request, for the application to answer")
     case .fetch: .init(2, "fetch", "Policies are fetched over HTTPS from the head unit's URL")
     }
+  }
+}
+
+/// A number that distinguishes apps with the default `app-id` and `app-name`, because a head unit registers each id and
+/// name once: the first one of this machine on a head unit has none, the second is number 2, and so on.
+///
+/// A number is the name of a socket in Linux's abstract namespace, which is shared by all processes and ends with its
+/// owner, also if that crashes. So a restarted program has the same number, and finds the files that the head unit
+/// keeps for it.
+struct AppNumber: ~Copyable {
+  /// More apps than head units accept. Beyond that the head unit refuses them.
+  private static let numbers = 1...32
+
+  /// From 1.
+  let value: Int
+  private let descriptor: Int32
+
+  /// The lowest number that no other app of this machine has on the head unit.
+  ///
+  /// - Parameter headUnit: as the property `uri` names it; one with two names counts as two.
+  init(on headUnit: String) {
+    for number in Self.numbers {
+      let descriptor = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+      if descriptor >= 0, Self.bind(descriptor, to: "gst-smartdevicelink-app-\(number) \(headUnit)") {
+        value = number
+        self.descriptor = descriptor
+        return
+      }
+      let isTaken = descriptor >= 0 && errno == EADDRINUSE
+      if descriptor >= 0 { close(descriptor) }
+      guard isTaken else { break }
+    }
+    value = 1
+    descriptor = -1
+  }
+
+  deinit {
+    if descriptor >= 0 { close(descriptor) }
+  }
+
+  /// Binds to a name in the abstract namespace (unix(7)), which begins with a zero byte. Long names are cut.
+  private static func bind(_ descriptor: Int32, to name: String) -> Bool {
+    var address = sockaddr_un()
+    address.sun_family = sa_family_t(AF_UNIX)
+    let count = withUnsafeMutableBytes(of: &address.sun_path) { path in
+      let bytes = name.utf8.prefix(path.count - 1)
+      path[1...].copyBytes(from: bytes)
+      return bytes.count + 1
+    }
+    let length = socklen_t(MemoryLayout<sa_family_t>.size + count)
+    return withUnsafePointer(to: &address) { pointer in
+      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { Glibc.bind(descriptor, $0, length) == 0 }
+    }
+  }
+}
+
+/// The property `app-names`: the app's name by language.
+struct AppNames: Equatable, Sendable {
+  private static let lengths = 1...100
+  private static let mostSynonyms = 100
+  private static let longestSynonym = 40
+
+  /// By language tags such as DE-DE.
+  private(set) var values: [String: String] = [:]
+
+  init() {}
+
+  /// Reads a structure whose fields are named like languages. Nil is none.
+  init(_ structure: StructureView?) throws(InvalidPropertyValue) {
+    for language in structure?.fieldNames ?? [] {
+      guard let name = structure?.string(language), Self.lengths.contains(name.unicodeScalars.count) else {
+        throw InvalidPropertyValue("the name in \(language) must be a text of 1 to 100 characters")
+      }
+      values[language] = name
+    }
+  }
+
+  /// The value of the property; nil for none.
+  var structure: Structure? {
+    guard !values.isEmpty else { return nil }
+    let structure = Structure("names")
+    for (language, name) in values.sorted(by: { $0.key < $1.key }) { structure.set(language, name) }
+    return structure
+  }
+
+  /// The value of the property `vr-synonyms`.
+  static func synonyms(_ text: String) throws(InvalidPropertyValue) -> [String] {
+    let names = text.split(separator: ",").map { String($0.drop { $0 == " " }) }
+    guard names.count <= mostSynonyms, names.allSatisfy({ (1...longestSynonym).contains($0.unicodeScalars.count) })
+    else {
+      throw InvalidPropertyValue("at most \(mostSynonyms) names of 1 to \(longestSynonym) characters are possible")
+    }
+    return names
   }
 }

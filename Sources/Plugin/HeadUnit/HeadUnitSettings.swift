@@ -166,9 +166,9 @@ extension HeadUnitSettings {
 
 /// Values of the property `preset`.
 extension HeadUnitPreset: ObjectEnumeration {
-  public static let objectType = EnumerationType<HeadUnitPreset>("GstSdlHeadUnitPreset")
+  package static let objectType = EnumerationType<HeadUnitPreset>("GstSdlHeadUnitPreset")
 
-  public var row: EnumerationRow {
+  package var row: EnumerationRow {
     switch self {
     case .standard: .init(0, "default", "800×480, a plain H.264 byte stream")
     case .core: .init(1, "core", "SDL Core as shipped, for an app that its policies do not list: no touches")
@@ -184,9 +184,9 @@ extension HeadUnitPreset: ObjectEnumeration {
 
 /// Values of the property `secondary-from`.
 extension SecondaryOrigin: ObjectEnumeration {
-  public static let objectType = EnumerationType<SecondaryOrigin>("GstSdlHeadUnitSecondaryOrigin")
+  package static let objectType = EnumerationType<SecondaryOrigin>("GstSdlHeadUnitSecondaryOrigin")
 
-  public var row: EnumerationRow {
+  package var row: EnumerationRow {
     switch self {
     case .same: .init(0, "same", "The address of the app's first connection")
     case .any: .init(1, "any", "Any address, for phones that have several")

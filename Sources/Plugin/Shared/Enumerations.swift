@@ -6,9 +6,9 @@ import TLSEngine
 
 /// HMI levels as a GObject enumeration, in properties and messages of app and head unit.
 extension HMILevel: ObjectEnumeration {
-  public static let objectType = EnumerationType<HMILevel>("GstSdlHMILevel")
+  package static let objectType = EnumerationType<HMILevel>("GstSdlHMILevel")
 
-  public var row: EnumerationRow {
+  package var row: EnumerationRow {
     switch self {
     case .none: .init(0, "none", "The app is not in use")
     case .background: .init(1, "background", "The app is in the background")
@@ -20,9 +20,9 @@ extension HMILevel: ObjectEnumeration {
 
 /// Whether an app is audible, as a GObject enumeration.
 extension AudioStreamingState: ObjectEnumeration {
-  public static let objectType = EnumerationType<AudioStreamingState>("GstSdlAudioStreamingState")
+  package static let objectType = EnumerationType<AudioStreamingState>("GstSdlAudioStreamingState")
 
-  public var row: EnumerationRow {
+  package var row: EnumerationRow {
     switch self {
     case .audible: .init(0, "audible", "The app is heard")
     case .attenuated: .init(1, "attenuated", "The app is heard, more quietly")
@@ -32,9 +32,9 @@ extension AudioStreamingState: ObjectEnumeration {
 }
 
 extension MediaEncryption: ObjectEnumeration {
-  public static let objectType = EnumerationType<MediaEncryption>("GstSdlEncryption")
+  package static let objectType = EnumerationType<MediaEncryption>("GstSdlEncryption")
 
-  public var row: EnumerationRow {
+  package var row: EnumerationRow {
     switch self {
     case .none: .init(0, "none", "Video and sound in clear")
     case .authenticate:
@@ -45,9 +45,9 @@ extension MediaEncryption: ObjectEnumeration {
 }
 
 extension EncryptionPolicy: ObjectEnumeration {
-  public static let objectType = EnumerationType<EncryptionPolicy>("GstSdlEncryptionPolicy")
+  package static let objectType = EnumerationType<EncryptionPolicy>("GstSdlEncryptionPolicy")
 
-  public var row: EnumerationRow {
+  package var row: EnumerationRow {
     switch self {
     case .require: .init(0, "require", "An error if the head unit does not encrypt")
     case .prefer: .init(1, "prefer", "A warning, and video or sound in clear")
@@ -56,9 +56,9 @@ extension EncryptionPolicy: ObjectEnumeration {
 }
 
 extension RPCEncryption: ObjectEnumeration {
-  public static let objectType = EnumerationType<RPCEncryption>("GstSdlRPCEncryption")
+  package static let objectType = EnumerationType<RPCEncryption>("GstSdlRPCEncryption")
 
-  public var row: EnumerationRow {
+  package var row: EnumerationRow {
     switch self {
     case .none: .init(0, "none", "In clear, even if the head unit's policy requires encryption")
     case .prefer: .init(1, "prefer", "Encrypted if the head unit's policy requires it, and encryption is not none")
@@ -68,9 +68,9 @@ extension RPCEncryption: ObjectEnumeration {
 }
 
 extension HeadUnitSecurity: ObjectEnumeration {
-  public static let objectType = EnumerationType<HeadUnitSecurity>("GstSdlHeadUnitEncryption")
+  package static let objectType = EnumerationType<HeadUnitSecurity>("GstSdlHeadUnitEncryption")
 
-  public var row: EnumerationRow {
+  package var row: EnumerationRow {
     switch self {
     case .refuse: .init(0, "refuse", "Answer in clear, as without certificates")
     case .accept: .init(1, "accept", "Encrypt if the app asks for it; in clear after a failed handshake")
@@ -80,9 +80,9 @@ extension HeadUnitSecurity: ObjectEnumeration {
 }
 
 extension TLSContext.Role: ObjectEnumeration {
-  public static let objectType = EnumerationType<TLSContext.Role>("GstSdlTLSRole")
+  package static let objectType = EnumerationType<TLSContext.Role>("GstSdlTLSRole")
 
-  public var row: EnumerationRow {
+  package var row: EnumerationRow {
     switch self {
     case .client: .init(0, "client", "Begins the handshake")
     case .server: .init(1, "server", "Waits for the handshake")
@@ -91,9 +91,9 @@ extension TLSContext.Role: ObjectEnumeration {
 }
 
 extension TLSContext.Variant: ObjectEnumeration {
-  public static let objectType = EnumerationType<TLSContext.Variant>("GstSdlTLSProtocol")
+  package static let objectType = EnumerationType<TLSContext.Variant>("GstSdlTLSProtocol")
 
-  public var row: EnumerationRow {
+  package var row: EnumerationRow {
     switch self {
     case .tls: .init(0, "tls", "TLS 1.2")
     case .dtls: .init(1, "dtls", "DTLS 1.2")

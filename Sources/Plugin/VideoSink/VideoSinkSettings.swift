@@ -119,9 +119,9 @@ extension Substring {
 // MARK: Enumerations
 
 extension ResizePolicy: ObjectEnumeration {
-  public static let objectType = EnumerationType<ResizePolicy>("GstSdlVideoSinkResizePolicy")
+  package static let objectType = EnumerationType<ResizePolicy>("GstSdlVideoSinkResizePolicy")
 
-  public var row: EnumerationRow {
+  package var row: EnumerationRow {
     switch self {
     case .renegotiate: .init(0, "renegotiate", "Renegotiate to the new size")
     case .keep: .init(1, "keep", "Keep the current size until the service ends")
@@ -131,9 +131,9 @@ extension ResizePolicy: ObjectEnumeration {
 }
 
 extension BitratePolicy: ObjectEnumeration {
-  public static let objectType = EnumerationType<BitratePolicy>("GstSdlVideoSinkBitratePolicy")
+  package static let objectType = EnumerationType<BitratePolicy>("GstSdlVideoSinkBitratePolicy")
 
-  public var row: EnumerationRow {
+  package var row: EnumerationRow {
     switch self {
     case .defaultCapped:
       .init(0, "default-capped", "From 600 kbit/s to 0.1 bit per pixel, up to the head unit's maximum")
@@ -145,9 +145,9 @@ extension BitratePolicy: ObjectEnumeration {
 }
 
 extension SpeedPreset: ObjectEnumeration {
-  public static let objectType = EnumerationType<SpeedPreset>("GstSdlVideoSinkSpeedPreset")
+  package static let objectType = EnumerationType<SpeedPreset>("GstSdlVideoSinkSpeedPreset")
 
-  public var row: EnumerationRow {
+  package var row: EnumerationRow {
     switch self {
     case .none: .init(0, "none", "none")
     case .ultrafast: .init(1, "ultrafast", "ultrafast")
@@ -165,10 +165,10 @@ extension SpeedPreset: ObjectEnumeration {
 }
 
 extension Fraction: FractionConvertible {
-  public var terms: Structure.FractionTerms { (Int32(clamping: numerator), Int32(clamping: denominator)) }
+  package var terms: Structure.FractionTerms { (Int32(clamping: numerator), Int32(clamping: denominator)) }
 
   /// Nil for 0, which leaves the rate open.
-  public init?(terms: Structure.FractionTerms) {
+  package init?(terms: Structure.FractionTerms) {
     self.init(Int(terms.numerator), Int(terms.denominator))
   }
 }

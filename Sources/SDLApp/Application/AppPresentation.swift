@@ -88,15 +88,15 @@ extension AppPresentation.Step {
 }
 
 /// The picture with which the head unit shows the app.
-public struct AppIcon: Equatable, Sendable {
+package struct AppIcon: Equatable, Sendable {
   /// On the head unit, where each app has a folder of its own.
   static let fileName = "app-icon.png"
 
   /// A PNG file; at least one byte.
-  public var bytes: [UInt8]
+  package var bytes: [UInt8]
 
   /// An icon of a PNG file.
-  public init(png bytes: [UInt8]) {
+  package init(png bytes: [UInt8]) {
     self.bytes = bytes
   }
 }

@@ -2,20 +2,20 @@ import SDLMessages
 
 /// An RPC request of the application, for functions that the session does not use itself: vehicle data, turns, alerts
 /// and the like. It gets exactly one answer (``AppSession/Event/applicationRPC(_:)``).
-public struct ApplicationRequest: Equatable, Sendable {
+package struct ApplicationRequest: Equatable, Sendable {
   /// The session's own correlation ids are lower.
-  public static let ids: ClosedRange<Int32> = 65_536...Int32.max
+  package static let ids: ClosedRange<Int32> = 65_536...Int32.max
 
   /// Its correlation id, in ``ids``; unique among unanswered requests.
-  public var id: Int32
-  public var function: FunctionID
-  public var parameters: JSONObject
+  package var id: Int32
+  package var function: FunctionID
+  package var parameters: JSONObject
   /// A file is sent in parts.
-  public var bulk: [UInt8]
+  package var bulk: [UInt8]
   /// The size of its parameters and bulk data, in bytes.
-  public let byteCount: Int
+  package let byteCount: Int
 
-  public init(id: Int32, _ function: FunctionID, _ parameters: JSONObject, bulk: [UInt8] = []) {
+  package init(id: Int32, _ function: FunctionID, _ parameters: JSONObject, bulk: [UInt8] = []) {
     self.id = id
     self.function = function
     self.parameters = parameters
@@ -24,14 +24,14 @@ public struct ApplicationRequest: Equatable, Sendable {
   }
 
   /// The most bytes on the way at once: they wait in one buffer, with the session's own messages.
-  public static let maximumBytesOnTheWay = 2 << 20
+  package static let maximumBytesOnTheWay = 2 << 20
 
   /// How many bytes of it are on the way at once.
-  public var bytesOnTheWay: Int {
+  package var bytesOnTheWay: Int {
     function == .putFile ? byteCount - max(bulk.count - FileUpload.partSize, 0) : byteCount
   }
 
-  public enum Refusal: Error, Equatable, CustomStringConvertible {
+  package enum Refusal: Error, Equatable, CustomStringConvertible {
     case notRegistered
     /// The session sends it itself, or it is no request.
     case reserved(FunctionID)
@@ -41,7 +41,7 @@ public struct ApplicationRequest: Equatable, Sendable {
     case full
 
     /// In a form that can follow a colon.
-    public var description: String {
+    package var description: String {
       switch self {
       case .notRegistered: "the app is not registered with a head unit"
       case .reserved(let function): "\(function) is for the element itself to send"
@@ -54,7 +54,7 @@ public struct ApplicationRequest: Equatable, Sendable {
   /// Whether only the session may send it: registration, services, displays, and functions whose state it keeps.
   ///
   /// - Parameter wantsButtons: whether the session subscribes to the car's buttons.
-  public static func isReserved(_ function: FunctionID, _ parameters: JSONObject, wantsButtons: Bool) -> Bool {
+  package static func isReserved(_ function: FunctionID, _ parameters: JSONObject, wantsButtons: Bool) -> Bool {
     switch function {
     case .registerAppInterface, .unregisterAppInterface, .sendHapticData: true
     case .subscribeButton, .unsubscribeButton: wantsButtons
@@ -65,14 +65,14 @@ public struct ApplicationRequest: Equatable, Sendable {
   }
 
   /// The answer to a request that the head unit has not answered, or that can't be sent.
-  public func failure(_ code: ResultCode, _ info: String) -> RPCMessage {
+  package func failure(_ code: ResultCode, _ info: String) -> RPCMessage {
     RPCMessage(
       type: .response, function: function, correlationID: id,
       parameters: RPCResult(success: false, resultCode: code, info: info).json)
   }
 
   /// The answer to a request that was open when the connection ended.
-  public var aborted: RPCMessage { failure(.aborted, "The connection has ended before the answer") }
+  package var aborted: RPCMessage { failure(.aborted, "The connection has ended before the answer") }
 
   /// How long its answer may take; `usual` is for requests that the driver neither hears nor sees.
   func timeout(usual: Duration) -> Duration {

@@ -4,16 +4,16 @@ import SDLMessages
 ///
 /// A value with inputs (methods) and outputs, as ``VideoNegotiation`` is for video. There is less to decide, because
 /// the head unit alone chooses the format.
-public struct AudioNegotiation: StreamNegotiation {
-  public struct Settings: Equatable, Sendable {
-    public var suspendPolicy = SuspendPolicy.auto
+package struct AudioNegotiation: StreamNegotiation {
+  package struct Settings: Equatable, Sendable {
+    package var suspendPolicy = SuspendPolicy.auto
     /// The app registers as a media app, whose sound is heard in the background as well.
-    public var isMedia = false
+    package var isMedia = false
 
-    public init() {}
+    package init() {}
   }
 
-  public enum Output: Equatable, Sendable {
+  package enum Output: Equatable, Sendable {
     case request(AudioStartRequest?)
     /// Call ``takeOutputs(at:)`` at this time.
     case setTimer(at: Duration)
@@ -21,7 +21,7 @@ public struct AudioNegotiation: StreamNegotiation {
   }
 
   /// What to do with the samples at hand.
-  public enum SampleDecision: Equatable, Sendable {
+  package enum SampleDecision: Equatable, Sendable {
     case send(AudioGrant)
     case drop(SampleDropReason)
     /// Wait until something has changed, and then drop them.
@@ -35,14 +35,14 @@ public struct AudioNegotiation: StreamNegotiation {
   static let longestHold = Duration.seconds(2)
 
   private let settings: Settings
-  public var activity: SoundActivity
-  public var pipeline = PipelineState()
+  package var activity: SoundActivity
+  package var pipeline = PipelineState()
   /// The session's status; empty without a connection.
-  public private(set) var session = AppSession.Status()
+  package private(set) var session = AppSession.Status()
   /// The present grant, until the application is told of the service's end.
   private var grant: AudioGrant?
   /// The format that upstream sends; nil before the first caps.
-  public private(set) var input: PCMFormat?
+  package private(set) var input: PCMFormat?
   /// Sound has been waiting since then for the service that starts with it.
   private var waitsSince: Duration?
   /// The head unit takes no sound, and is not asked again as long as the app has video.
@@ -53,15 +53,15 @@ public struct AudioNegotiation: StreamNegotiation {
   private var requested: AudioStartRequest?
   private var hasTimer = false
   /// The right to send; computed with each input.
-  public private(set) var permission: AudioGrant?
+  package private(set) var permission: AudioGrant?
 
-  public init(settings: Settings, activity: SoundActivity = SoundActivity()) {
+  package init(settings: Settings, activity: SoundActivity = SoundActivity()) {
     self.settings = settings
     self.activity = activity
   }
 
   /// What to do now, after any number of inputs.
-  public mutating func takeOutputs(at now: Duration) -> [Output] {
+  package mutating func takeOutputs(at now: Duration) -> [Output] {
     activity.elapse(now: now)
     if !activity.isServiceWanted { waitsSince = nil }
     permission = session.audioState == .streaming && !hasStopped ? grant : nil
@@ -78,7 +78,7 @@ public struct AudioNegotiation: StreamNegotiation {
   }
 
   /// Whether to take outputs although the samples may be sent: they are the first from which a silence counts.
-  public var hasUrgentOutputs: Bool { !hasTimer && activity.deadline != nil }
+  package var hasUrgentOutputs: Bool { !hasTimer && activity.deadline != nil }
 
   private mutating func notify(_ notification: AudioNotification) {
     outputs.append(.notify(notification))
@@ -87,17 +87,17 @@ public struct AudioNegotiation: StreamNegotiation {
 
 /// The present state, and the request that follows from it.
 extension AudioNegotiation {
-  public var hasGrant: Bool { grant != nil }
+  package var hasGrant: Bool { grant != nil }
 
   /// The session's, except for a pipeline that is paused.
-  public var streamState: StreamState { announcements.streamState(session.audioState, hasGrant: hasGrant) }
+  package var streamState: StreamState { announcements.streamState(session.audioState, hasGrant: hasGrant) }
 
-  public var serviceState: StreamState { session.audioState }
+  package var serviceState: StreamState { session.audioState }
 
-  public var hasRequestedPause: Bool { announcements.hasRequestedPause }
+  package var hasRequestedPause: Bool { announcements.hasRequestedPause }
 
   /// The driver does not hear the app.
-  public var isSuspendedByDriver: Bool {
+  package var isSuspendedByDriver: Bool {
     session.hmi.map { !$0.allowsAudio(isMedia: settings.isMedia) || !$0.isAudible } ?? false
   }
 
@@ -118,7 +118,7 @@ extension AudioNegotiation {
 /// Inputs of session, driver, app and pipeline.
 extension AudioNegotiation {
   /// The session has this status now, whatever it was before.
-  public mutating func sessionChanged(to status: AppSession.Status) {
+  package mutating func sessionChanged(to status: AppSession.Status) {
     let former = session
     session = status
     guard status.headUnit != nil else {
@@ -153,7 +153,7 @@ extension AudioNegotiation {
   ///
   /// - Parameter hasVideo: whether the app has video, which does not depend on sound.
   /// - Throws: when the head unit would only refuse the next one, and sound is all that the app has.
-  public mutating func startFailed(
+  package mutating func startFailed(
     _ failure: AudioStartFailure, retryAfter: Duration?, hasVideo: Bool = false
   ) throws(AudioProblem) {
     guard let retryAfter else {
@@ -167,21 +167,21 @@ extension AudioNegotiation {
   }
 
   /// Upstream sends sound of this format from now on; nil for a format that can't be sent.
-  public mutating func inputChanged(_ format: PCMFormat?) {
+  package mutating func inputChanged(_ format: PCMFormat?) {
     input = format
   }
 
-  public mutating func played() {
+  package mutating func played() {
     pipeline.play()
     announceStart()
   }
 
-  public mutating func paused() {
+  package mutating func paused() {
     if pipeline.pause() { announceSuspension(.paused) }
   }
 
   /// The pad was flushed: the sound before is over.
-  public mutating func flushed() {
+  package mutating func flushed() {
     pipeline.begin()
     waitsSince = nil
     activity.reset()
@@ -194,7 +194,7 @@ extension AudioNegotiation {
   /// a pause, in PLAYING. Sound that starts its own service waits a moment for it.
   ///
   /// - Parameter isSilence: the samples are silent.
-  public mutating func decide(_ timing: BufferTiming, isSilence: Bool = false, now: Duration) -> SampleDecision {
+  package mutating func decide(_ timing: BufferTiming, isSilence: Bool = false, now: Duration) -> SampleDecision {
     guard !hasStopped else { return .fail }
     if isInterrupted { return .interrupted }
     if !isSilence { activity.heard(at: now) }
@@ -257,7 +257,7 @@ extension AudioNegotiation {
   }
 }
 
-public enum AudioNotification: Equatable, Sendable {
+package enum AudioNotification: Equatable, Sendable {
   case started(AudioGrant, reason: String)
   /// A notification that video and sound share.
   case stream(StreamNotification)
@@ -265,12 +265,12 @@ public enum AudioNotification: Equatable, Sendable {
   case problem(AudioProblem)
 }
 
-public enum AudioStopReason: Equatable, Sendable {
+package enum AudioStopReason: Equatable, Sendable {
   case session(StreamStopReason)
   /// The sound was silent for long enough.
   case idle
 
-  public var name: String {
+  package var name: String {
     switch self {
     case .session(let reason): reason.rawValue
     case .idle: "idle"
@@ -278,7 +278,7 @@ public enum AudioStopReason: Equatable, Sendable {
   }
 }
 
-public enum SampleDropReason: Int, CaseIterable, Sendable {
+package enum SampleDropReason: Int, CaseIterable, Sendable {
   /// There is no connection, or no service yet.
   case notStreaming
   /// The driver or the head unit has silenced the app.
@@ -295,4 +295,48 @@ public enum SampleDropReason: Int, CaseIterable, Sendable {
   case wrongFormat
   /// Flushed, stopped, or cut off by the end of the connection or of the service.
   case discarded
+}
+
+/// Whether sound needs a service: always, or from its first samples on until it has been silent for a while, so that a
+/// prompt lowers the radio only while it speaks.
+package struct SoundActivity: Equatable, Sendable {
+  /// False keeps the service from the beginning to the end.
+  package var startsOnData: Bool
+  /// The silence after which the service ends.
+  package var idleTimeout: Duration
+  private var lastSound: Duration?
+  /// Sound waits to be sent, for any time.
+  private var isWaiting = false
+
+  /// Before any sound.
+  package init(startsOnData: Bool = false, idleTimeout: Duration = .seconds(2)) {
+    self.startsOnData = startsOnData
+    self.idleTimeout = idleTimeout
+  }
+
+  package var isServiceWanted: Bool { !startsOnData || lastSound != nil }
+
+  /// When ``elapse(now:)`` is due; nil while that depends on something else.
+  package var deadline: Duration? {
+    guard startsOnData, !isWaiting, let lastSound else { return nil }
+    return lastSound + idleTimeout
+  }
+
+  /// Sound has come.
+  ///
+  /// - Parameter isWaiting: whether it has to wait before it is sent.
+  package mutating func heard(at now: Duration, isWaiting: Bool = false) {
+    lastSound = max(lastSound ?? now, now)
+    self.isWaiting = isWaiting
+  }
+
+  package mutating func elapse(now: Duration) {
+    if let deadline, now >= deadline { reset() }
+  }
+
+  /// The sound before is over.
+  package mutating func reset() {
+    lastSound = nil
+    isWaiting = false
+  }
 }

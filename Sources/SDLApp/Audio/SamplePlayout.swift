@@ -4,9 +4,9 @@ import SDLMessages
 /// one decide when that is heard, and sound that comes early is heard in time if the time before it is filled.
 ///
 /// All times are those of the pipeline's clock.
-public struct SamplePlayout: Equatable, Sendable {
+package struct SamplePlayout: Equatable, Sendable {
   /// Corrections so that samples are heard in time.
-  public enum Correction: Equatable, Sendable {
+  package enum Correction: Equatable, Sendable {
     case none
     /// Insert so many silent samples before them.
     case silence(Int)
@@ -22,13 +22,13 @@ public struct SamplePlayout: Equatable, Sendable {
   private static let longestExcess = Duration.seconds(1)
 
   /// How long before its time sound leaves.
-  public var lead: Duration
+  package var lead: Duration
   /// When all sound sent so far will have been played; nil before the first.
   private var end: Duration?
   private var isLate = false
 
   /// For a head unit that has nothing to play.
-  public init(lead: Duration) {
+  package init(lead: Duration) {
     self.lead = lead
   }
 
@@ -37,7 +37,7 @@ public struct SamplePlayout: Equatable, Sendable {
   /// - Parameters:
   ///   - due: when the first of them is to be played.
   ///   - isSilence: silence is skipped to make up for any lateness.
-  public func correction(
+  package func correction(
     for count: Int, due: Duration, now: Duration, isSilence: Bool, format: PCMFormat
   ) -> Correction {
     let early = due - start(now)
@@ -50,7 +50,7 @@ public struct SamplePlayout: Equatable, Sendable {
     return .leaveOut(min(format.sampleCount(in: late), count))
   }
 
-  public mutating func sent(_ count: Int, now: Duration, format: PCMFormat) {
+  package mutating func sent(_ count: Int, now: Duration, format: PCMFormat) {
     end = start(now) + format.duration(ofSampleCount: count)
     isLate = false
   }
@@ -58,12 +58,12 @@ public struct SamplePlayout: Equatable, Sendable {
   /// Samples were left out because they are late.
   ///
   /// - Parameter isAll: none of the samples at hand is left, so the next ones may be late as well.
-  public mutating func skipped(isAll: Bool) {
+  package mutating func skipped(isAll: Bool) {
     isLate = isAll
   }
 
   /// The head unit starts to play from an empty queue.
-  public mutating func reset() {
+  package mutating func reset() {
     end = nil
     isLate = false
   }

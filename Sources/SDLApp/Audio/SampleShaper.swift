@@ -4,13 +4,13 @@ import SDLMessages
 /// that nothing clicks; a new volume is reached within a few milliseconds for the same reason.
 ///
 /// While ``isNeutral``, samples may be sent as they are.
-public struct SampleShaper: Equatable, Sendable {
+package struct SampleShaper: Equatable, Sendable {
   private static let rampTime = Duration.milliseconds(5)
 
-  public let format: PCMFormat
+  package let format: PCMFormat
   private let rampCount: Int
   /// The target volume, 0 for muted.
-  public private(set) var volume: Double
+  package private(set) var volume: Double
   private var gain: Double
   /// The value of the sample sent last, around 0.
   private var last: Double = 0
@@ -19,7 +19,7 @@ public struct SampleShaper: Equatable, Sendable {
   private var rampLeft = 0
 
   /// - Parameter volume: 1 leaves samples as they are; the first volume is not ramped to.
-  public init(format: PCMFormat, volume: Double = 1) {
+  package init(format: PCMFormat, volume: Double = 1) {
     self.format = format
     self.volume = volume
     gain = volume
@@ -27,44 +27,44 @@ public struct SampleShaper: Equatable, Sendable {
   }
 
   /// Whether the next samples come out as they went in.
-  public var isNeutral: Bool { volume == 1 && gain == 1 && rampLeft == 0 }
+  package var isNeutral: Bool { volume == 1 && gain == 1 && rampLeft == 0 }
 
   /// Whether the next samples come out as silence.
   private var isMuted: Bool { volume == 0 && gain == 0 && rampLeft == 0 }
 
   /// The volume from the next sample on.
-  public mutating func setVolume(_ volume: Double) {
+  package mutating func setVolume(_ volume: Double) {
     self.volume = volume
   }
 
   /// Samples are missing between the last one and the next.
-  public mutating func bridge() {
+  package mutating func bridge() {
     from = last
     rampLeft = rampCount
   }
 
   /// A stream begins: there is no last sample to ramp from.
-  public mutating func begin() {
+  package mutating func begin() {
     last = 0
     rampLeft = 0
     gain = volume
   }
 
   /// Notes samples that were sent unchanged.
-  public mutating func noteSent(_ bytes: UnsafeRawBufferPointer) {
+  package mutating func noteSent(_ bytes: UnsafeRawBufferPointer) {
     guard bytes.count >= format.sampleSize.byteCount else { return }
     last = value(bytes, bytes.count / format.sampleSize.byteCount - 1)
   }
 
   /// Writes the shaped samples of `input`. `output` must have at least as many bytes.
-  public mutating func shape(_ input: UnsafeRawBufferPointer, to output: UnsafeMutableRawBufferPointer) {
+  package mutating func shape(_ input: UnsafeRawBufferPointer, to output: UnsafeMutableRawBufferPointer) {
     let count = format.sampleCount(ofByteCount: input.count)
     guard !isMuted else { return writeSilence(count, to: output) }
     for index in 0..<count { write(next(value(input, index)), to: output, index) }
   }
 
   /// Writes silence, into which the last sample fades.
-  public mutating func writeSilence(_ count: Int, to output: UnsafeMutableRawBufferPointer) {
+  package mutating func writeSilence(_ count: Int, to output: UnsafeMutableRawBufferPointer) {
     var index = 0
     if last != 0, rampLeft == 0 { bridge() }
     while index < count, rampLeft > 0 {
@@ -110,9 +110,9 @@ public struct SampleShaper: Equatable, Sendable {
 }
 
 extension PCMFormat {
-  public var silentByte: UInt8 { sampleSize == .bits8 ? 128 : 0 }
+  package var silentByte: UInt8 { sampleSize == .bits8 ? 128 : 0 }
 
-  public func isSilent(_ bytes: UnsafeRawBufferPointer) -> Bool {
+  package func isSilent(_ bytes: UnsafeRawBufferPointer) -> Bool {
     let silentByte = self.silentByte
     return bytes.allSatisfy { $0 == silentByte }
   }

@@ -5,17 +5,17 @@ import SDLMessages
 ///
 /// Times are computed from the samples since the last correction, so that rounding never adds up. Time stamps that
 /// jitter are not followed; clocks that drift apart are, by a correction each time they are ``tolerance`` apart.
-public struct SampleTimeline: Equatable, Sendable {
-  public struct Placement: Equatable, Sendable {
+package struct SampleTimeline: Equatable, Sendable {
+  package struct Placement: Equatable, Sendable {
     /// Samples that are missing in front of the buffer.
-    public var silence = 0
+    package var silence = 0
     /// Samples at its start to leave out.
-    public var overlap = 0
+    package var overlap = 0
     /// It neither continues the last buffer nor is bridged to it.
-    public var isJump = false
+    package var isJump = false
 
     /// In place, without corrections.
-    public init(silence: Int = 0, overlap: Int = 0, isJump: Bool = false) {
+    package init(silence: Int = 0, overlap: Int = 0, isJump: Bool = false) {
       self.silence = silence
       self.overlap = overlap
       self.isJump = isJump
@@ -23,31 +23,31 @@ public struct SampleTimeline: Equatable, Sendable {
   }
 
   /// GstAudioBaseSink's alignment threshold.
-  public static let tolerance = Duration.milliseconds(40)
+  package static let tolerance = Duration.milliseconds(40)
   /// A longer gap is a pause, in which nothing is sent.
-  public static let longestSilence = Duration.seconds(10)
+  package static let longestSilence = Duration.seconds(10)
   /// Time stamps that go back further start a new count.
   private static let longestOverlap = Duration.seconds(1)
 
-  public let format: PCMFormat
+  package let format: PCMFormat
   /// Running time of the sample from which samples are counted.
   private var origin: Duration?
   private var count = 0
 
   /// Begins with the first buffer.
-  public init(format: PCMFormat) {
+  package init(format: PCMFormat) {
     self.format = format
   }
 
   /// Running time of the sample that comes next; nil before the first.
-  public var end: Duration? { origin.map { $0 + format.duration(ofSampleCount: count) } }
+  package var end: Duration? { origin.map { $0 + format.duration(ofSampleCount: count) } }
 
   /// Places a buffer; count its samples with ``advance(by:)``.
   ///
   /// - Parameters:
   ///   - time: running time of its first sample; nil continues the count.
   ///   - now: the present running time, for a stream that begins without time stamps.
-  public mutating func place(at time: Duration?, now: @autoclosure () -> Duration) -> Placement {
+  package mutating func place(at time: Duration?, now: @autoclosure () -> Duration) -> Placement {
     guard let end else {
       begin(at: time ?? now())
       return Placement(isJump: true)
@@ -66,12 +66,12 @@ public struct SampleTimeline: Equatable, Sendable {
   }
 
   /// Counts samples of silence or of a buffer, but not those of ``Placement/overlap``.
-  public mutating func advance(by sampleCount: Int) {
+  package mutating func advance(by sampleCount: Int) {
     let (sum, isTooLarge) = count.addingReportingOverflow(max(sampleCount, 0))
     count = isTooLarge ? .max : sum
   }
 
-  public mutating func reset() {
+  package mutating func reset() {
     origin = nil
     count = 0
   }

@@ -1,7 +1,7 @@
 import SDLMessages
 
 /// A key goes down or up, as on a keyboard: one that is held goes down again and again.
-public enum KeyAction: Equatable, Sendable {
+package enum KeyAction: Equatable, Sendable {
   case press(ButtonName)
   case release(ButtonName)
 }

@@ -1,13 +1,13 @@
 /// A picture as caps describe it: its size, and the shape of its pixels, which is not square in recordings of
 /// television.
-public struct VideoPicture: Equatable, Sendable {
+package struct VideoPicture: Equatable, Sendable {
   /// Pixels.
-  public let size: VideoSize
+  package let size: VideoSize
   /// Width ÷ height of a pixel on a display.
-  public let pixelAspectRatio: Fraction
+  package let pixelAspectRatio: Fraction
 
   /// Creates a picture; of square pixels unless the ratio says otherwise.
-  public init(_ size: VideoSize, pixelAspectRatio: Fraction = Fraction(clamping: 1)) {
+  package init(_ size: VideoSize, pixelAspectRatio: Fraction = Fraction(clamping: 1)) {
     self.size = size
     self.pixelAspectRatio = pixelAspectRatio
   }
@@ -21,7 +21,7 @@ public struct VideoPicture: Equatable, Sendable {
 
 extension VideoPicture: CustomStringConvertible {
   /// "720×576", or "720×576 with pixels of 64:45".
-  public var description: String {
+  package var description: String {
     guard pixelAspectRatio != Fraction(clamping: 1) else { return "\(size)" }
     return "\(size) with pixels of \(pixelAspectRatio.numerator):\(pixelAspectRatio.denominator)"
   }
@@ -35,7 +35,7 @@ extension VideoRanges {
   /// - Parameters:
   ///   - box: the sizes that are possible.
   ///   - pixelAspectRatio: of the result, if it can't be chosen.
-  public func pictures(
+  package func pictures(
     near input: VideoPicture, within box: VideoSizeBox, pixelAspectRatio: Fraction? = nil
   ) -> [VideoPicture] {
     var pictures: [VideoPicture] = []

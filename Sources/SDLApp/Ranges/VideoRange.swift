@@ -2,38 +2,38 @@
 ///
 /// The rules are those of sdl_ios' `SDLVideoStreamingRange` and its manager, without their defects: every bound works
 /// by itself, and a ratio of exactly 1 is valid.
-public struct VideoRange: Equatable, Sendable {
+package struct VideoRange: Equatable, Sendable {
   /// Whether the app supports the orientation at all.
-  public var isEnabled = true
+  package var isEnabled = true
   /// Pixels of the encoded picture.
-  public var minimumWidth: Int?
+  package var minimumWidth: Int?
   /// Pixels of the encoded picture.
-  public var minimumHeight: Int?
+  package var minimumHeight: Int?
   /// Pixels of the encoded picture.
-  public var maximumWidth: Int?
+  package var maximumWidth: Int?
   /// Pixels of the encoded picture.
-  public var maximumHeight: Int?
+  package var maximumHeight: Int?
   /// Inches. A display of unknown diagonal is accepted.
-  public var minimumDiagonal: Double?
+  package var minimumDiagonal: Double?
   /// The display's longer side ÷ its shorter one, so at least 1.
-  public var minimumAspectRatio: Double?
+  package var minimumAspectRatio: Double?
   /// The display's longer side ÷ its shorter one, so at least 1.
-  public var maximumAspectRatio: Double?
+  package var maximumAspectRatio: Double?
 
   /// The largest valid bound of a side, in pixels: the limit of `ImageResolution` in the RPC specification.
-  public static let largestSide = 10_000
+  package static let largestSide = 10_000
   /// The largest valid bound of a ratio.
-  public static let largestAspectRatio = 10_000.0
+  package static let largestAspectRatio = 10_000.0
   /// The largest valid bound of a diagonal, in inches.
-  public static let largestDiagonal = 1000.0
+  package static let largestDiagonal = 1000.0
 
   /// Half of the fourth decimal: bounds of ratios are written with four, such as 1.7778 for 16:9.
   static let aspectRatioTolerance = 0.00005
 
-  public init() {}
+  package init() {}
 
   /// Whether every display of the orientation is accepted.
-  public var isUnlimited: Bool { self == VideoRange() }
+  package var isUnlimited: Bool { self == VideoRange() }
 }
 
 extension VideoRange {
@@ -79,15 +79,15 @@ extension VideoRange {
 
 /// Bounds that are no valid range.
 extension VideoRange {
-  public struct Invalid: Error, Equatable, CustomStringConvertible {
+  package struct Invalid: Error, Equatable, CustomStringConvertible {
     /// What is wrong, with the numbers.
-    public var description: String
+    package var description: String
   }
 
   /// Checks each bound by itself.
   ///
   /// - Throws: ``Invalid`` when a bound is outside of its valid values.
-  public func validate() throws(Invalid) {
+  package func validate() throws(Invalid) {
     for (name, value) in [
       ("min-width", minimumWidth), ("min-height", minimumHeight), ("max-width", maximumWidth),
       ("max-height", maximumHeight),
@@ -109,7 +109,7 @@ extension VideoRange {
 
   /// The minimums above their maximums, which no picture fits: "min-width 800 is above max-width 400", in whichever
   /// order they were set.
-  public var conflicts: [String] {
+  package var conflicts: [String] {
     [
       Self.conflict("width", minimumWidth, maximumWidth), Self.conflict("height", minimumHeight, maximumHeight),
       Self.conflict("aspect-ratio", minimumAspectRatio, maximumAspectRatio),

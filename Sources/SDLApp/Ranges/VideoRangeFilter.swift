@@ -2,9 +2,9 @@
 ///
 /// Where an SDL sink is downstream, that sink decides in the end and warns the application. So everything passes as
 /// long as its head unit's displays are unknown, and when the app supports none of them.
-public struct VideoRangeFilter: Equatable, Sendable {
+package struct VideoRangeFilter: Equatable, Sendable {
   /// The head unit's displays, as far as they are known.
-  public enum HeadUnit: Equatable, Sendable {
+  package enum HeadUnit: Equatable, Sendable {
     /// There is no SDL sink downstream.
     case absent
     /// It has not reported its displays yet.
@@ -13,16 +13,16 @@ public struct VideoRangeFilter: Equatable, Sendable {
     case displays([VideoDisplay])
   }
 
-  public let ranges: VideoRanges
+  package let ranges: VideoRanges
   /// The head unit's displays, as far as they are known.
-  public let headUnit: HeadUnit
+  package let headUnit: HeadUnit
   /// The head unit's displays; empty when they are unknown too.
-  public let displays: [VideoDisplay]
+  package let displays: [VideoDisplay]
   /// Displays that the ranges accept, in the head unit's order.
-  public let acceptedDisplays: [VideoDisplay]
+  package let acceptedDisplays: [VideoDisplay]
 
   /// Evaluates `ranges` for every display of `headUnit`.
-  public init(ranges: VideoRanges, headUnit: HeadUnit = .absent) {
+  package init(ranges: VideoRanges, headUnit: HeadUnit = .absent) {
     self.ranges = ranges
     self.headUnit = headUnit
     if case .displays(let displays) = headUnit { self.displays = displays } else { displays = [] }
@@ -30,21 +30,21 @@ public struct VideoRangeFilter: Equatable, Sendable {
   }
 
   /// Whether the head unit has displays, but none that the app supports.
-  public var supportsNone: Bool { !displays.isEmpty && acceptedDisplays.isEmpty }
+  package var supportsNone: Bool { !displays.isEmpty && acceptedDisplays.isEmpty }
 
-  public var acceptsEverything: Bool { ranges.isUnlimited || headUnit == .unknown || supportsNone }
+  package var acceptsEverything: Bool { ranges.isUnlimited || headUnit == .unknown || supportsNone }
 
-  public func accepts(_ picture: VideoPicture) -> Bool { acceptsEverything || supports(picture) }
+  package func accepts(_ picture: VideoPicture) -> Bool { acceptsEverything || supports(picture) }
 
   /// Whether the app supports a picture: because it has the size of an accepted display or, if no display has that
   /// size, because the ranges accept it by itself.
-  public func supports(_ picture: VideoPicture) -> Bool {
+  package func supports(_ picture: VideoPicture) -> Bool {
     if acceptedDisplays.contains(where: { $0.streamSize == picture.size }) { return true }
     return !displays.contains { $0.streamSize == picture.size } && ranges.evaluate(picture).isAccepted
   }
 
   /// Why a picture may not pass, as texts for an error; empty if it may pass.
-  public func rejectionReasons(for picture: VideoPicture) -> [String] {
+  package func rejectionReasons(for picture: VideoPicture) -> [String] {
     guard !accepts(picture) else { return [] }
     let candidates = displays.filter { $0.streamSize == picture.size }
     let results =
@@ -59,20 +59,20 @@ public struct VideoRangeFilter: Equatable, Sendable {
 ///
 /// As with `caps-change-mode=delayed` of capsfilter, caps that upstream chose from an earlier answer still pass,
 /// because refusing them would end the pipeline. When they arrive, upstream is asked once to choose again.
-public struct VideoRangeFilterHistory: Equatable, Sendable {
+package struct VideoRangeFilterHistory: Equatable, Sendable {
   /// The filter that answered the last query; nil before the first.
-  public private(set) var current: VideoRangeFilter?
+  package private(set) var current: VideoRangeFilter?
   /// The filters before it since caps that ``current`` accepts last arrived; the oldest first.
-  public private(set) var former: [VideoRangeFilter] = []
+  package private(set) var former: [VideoRangeFilter] = []
   private var hasAskedAgain = false
 
   /// The most former filters that are kept. The oldest always is, since its caps may still flow.
   static let maximumFormerCount = 8
 
-  public init() {}
+  package init() {}
 
   /// Queries are answered by `filter` from now on.
-  public mutating func use(_ filter: VideoRangeFilter) {
+  package mutating func use(_ filter: VideoRangeFilter) {
     guard filter != current else { return }
     if let current { former.append(current) }
     if former.count > Self.maximumFormerCount { former.remove(at: 1) }
@@ -81,12 +81,12 @@ public struct VideoRangeFilterHistory: Equatable, Sendable {
   }
 
   /// Whether an earlier answer allowed this picture.
-  public func formerlyAccepted(_ picture: VideoPicture) -> Bool { former.contains { $0.accepts(picture) } }
+  package func formerlyAccepted(_ picture: VideoPicture) -> Bool { former.contains { $0.accepts(picture) } }
 
   /// Caps of this picture have arrived.
   ///
   /// - Returns: whether to ask upstream for others, because only a former filter accepts these.
-  public mutating func capsArrived(_ picture: VideoPicture) -> Bool {
+  package mutating func capsArrived(_ picture: VideoPicture) -> Bool {
     guard current?.accepts(picture) == false else {
       former = []
       return false

@@ -1,25 +1,25 @@
 /// The displays that an app supports: a range for each orientation.
-public struct VideoRanges: Equatable, Sendable {
+package struct VideoRanges: Equatable, Sendable {
   /// For displays that are wider than high.
-  public var landscape: VideoRange
+  package var landscape: VideoRange
   /// For displays that are higher than wide.
-  public var portrait: VideoRange
+  package var portrait: VideoRange
 
   /// Creates the ranges; without arguments, everything is supported.
-  public init(landscape: VideoRange = VideoRange(), portrait: VideoRange = VideoRange()) {
+  package init(landscape: VideoRange = VideoRange(), portrait: VideoRange = VideoRange()) {
     self.landscape = landscape
     self.portrait = portrait
   }
 
-  public var isUnlimited: Bool { landscape.isUnlimited && portrait.isUnlimited }
+  package var isUnlimited: Bool { landscape.isUnlimited && portrait.isUnlimited }
 
   /// Whether no minimum is above its maximum.
-  public var isValid: Bool { landscape.conflicts.isEmpty && portrait.conflicts.isEmpty }
+  package var isValid: Bool { landscape.conflicts.isEmpty && portrait.conflicts.isEmpty }
 
   /// Whether no display is accepted, because the app supports neither orientation.
-  public var isDisabled: Bool { !landscape.isEnabled && !portrait.isEnabled }
+  package var isDisabled: Bool { !landscape.isEnabled && !portrait.isEnabled }
 
-  public subscript(orientation: VideoOrientation) -> VideoRange {
+  package subscript(orientation: VideoOrientation) -> VideoRange {
     get {
       switch orientation {
       case .landscape: landscape
@@ -35,7 +35,7 @@ public struct VideoRanges: Equatable, Sendable {
   }
 
   /// Evaluates the range of a display's orientation, or both ranges if it is a square.
-  public func evaluate(_ display: VideoDisplay) -> VideoRangeResult {
+  package func evaluate(_ display: VideoDisplay) -> VideoRangeResult {
     guard let scaled = display.scaledSize, let ratio = VideoPicture(scaled).displayRatio else {
       return .rejected([VideoRangeRejection(.landscape, .noSize)])
     }
@@ -43,7 +43,7 @@ public struct VideoRanges: Equatable, Sendable {
   }
 
   /// Evaluates a picture of whose display nothing is known.
-  public func evaluate(_ picture: VideoPicture) -> VideoRangeResult {
+  package func evaluate(_ picture: VideoPicture) -> VideoRangeResult {
     guard let ratio = picture.displayRatio else { return .rejected([VideoRangeRejection(.landscape, .noSize)]) }
     return evaluate(ratio) { $0.failure(of: picture) }
   }
@@ -70,7 +70,7 @@ public struct VideoRanges: Equatable, Sendable {
 }
 
 /// The condition of a range that a display does not meet, with the display's number and the bound.
-public enum VideoRangeFailure: Equatable, Sendable {
+package enum VideoRangeFailure: Equatable, Sendable {
   case disabled
   /// The display has no size that could be encoded.
   case noSize
@@ -87,24 +87,24 @@ public enum VideoRangeFailure: Equatable, Sendable {
 }
 
 /// Whether a picture is wider than high.
-public enum VideoOrientation: String, CaseIterable, Sendable {
+package enum VideoOrientation: String, CaseIterable, Sendable {
   case landscape
   case portrait
 }
 
 /// Why the range of one orientation does not accept a display.
-public struct VideoRangeRejection: Equatable, Sendable, CustomStringConvertible {
-  public var orientation: VideoOrientation
+package struct VideoRangeRejection: Equatable, Sendable, CustomStringConvertible {
+  package var orientation: VideoOrientation
   /// The first condition that is not met.
-  public var failure: VideoRangeFailure
+  package var failure: VideoRangeFailure
 
-  public init(_ orientation: VideoOrientation, _ failure: VideoRangeFailure) {
+  package init(_ orientation: VideoOrientation, _ failure: VideoRangeFailure) {
     self.orientation = orientation
     self.failure = failure
   }
 
   /// "width 320 is below landscape::min-width 500".
-  public var description: String {
+  package var description: String {
     let range = orientation.rawValue
     return switch failure {
     case .disabled: "\(range)::enabled is false"
@@ -141,17 +141,17 @@ extension Double {
   }
 }
 
-public enum VideoRangeResult: Equatable, Sendable {
+package enum VideoRangeResult: Equatable, Sendable {
   case accepted
   /// For each range that was checked, the first condition that is not met. A square is rejected by both.
   case rejected([VideoRangeRejection])
 
-  public var isAccepted: Bool { self == .accepted }
+  package var isAccepted: Bool { self == .accepted }
 }
 
 extension VideoRangeResult: CustomStringConvertible {
   /// The rejections as text for warnings.
-  public var description: String {
+  package var description: String {
     switch self {
     case .accepted: "accepted"
     case .rejected(let rejections) where rejections.count > 1 && rejections.allSatisfy { $0.failure == .disabled }:

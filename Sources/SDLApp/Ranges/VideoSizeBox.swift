@@ -1,11 +1,11 @@
 /// Sizes as caps can express them: each of these widths with each of these heights.
-public struct VideoSizeBox: Equatable, Sendable {
+package struct VideoSizeBox: Equatable, Sendable {
   /// Pixels, from 1 on.
-  public var width: ClosedRange<Int>
+  package var width: ClosedRange<Int>
   /// Pixels, from 1 on.
-  public var height: ClosedRange<Int>
+  package var height: ClosedRange<Int>
 
-  public init(width: ClosedRange<Int>, height: ClosedRange<Int>) {
+  package init(width: ClosedRange<Int>, height: ClosedRange<Int>) {
     self.width = width
     self.height = height
   }
@@ -20,7 +20,7 @@ extension VideoRanges {
   /// hold accepted sizes only, so that a source which fixates the first structure of its caps gets one.
   ///
   /// - Parameter pixelAspectRatio: of all pictures.
-  public func boxes(
+  package func boxes(
     within box: VideoSizeBox, pixelAspectRatio: Fraction = Fraction(clamping: 1)
   ) -> [VideoSizeBox] {
     let candidates = VideoOrientation.allCases.compactMap {
@@ -34,7 +34,7 @@ extension VideoRanges {
   }
 
   /// The same for pixels of any shape, which make every ratio of a size possible.
-  public func boxesOfAnyPixels(within box: VideoSizeBox) -> [VideoSizeBox] {
+  package func boxesOfAnyPixels(within box: VideoSizeBox) -> [VideoSizeBox] {
     VideoOrientation.allCases.compactMap { self[$0].bounds(within: box) }
       .reduce(into: []) { boxes, box in if !boxes.contains(box) { boxes.append(box) } }
   }

@@ -1,33 +1,33 @@
 /// The rates that the encoder aims at: defaults, changed by the app's preferences, bounded by the head unit's limits.
 /// Computed again on every change, so that nothing of an earlier head unit remains.
-public struct EncoderTargets: Equatable, Sendable {
+package struct EncoderTargets: Equatable, Sendable {
   /// Kilobits per second.
-  public let bitrate: Int
+  package let bitrate: Int
   /// Where the bitrate of a live source begins, in kbit/s: the first picture, a key frame, must come soon on any link.
-  public let start: Int
+  package let start: Int
   /// How far the bitrate of a live source may rise while the link carries it, in kbit/s; at least `bitrate`.
-  public let ceiling: Int
+  package let ceiling: Int
   /// The head unit's maximum in kbit/s, which holds for each second; nil if it announces none.
-  public let maximum: Int?
+  package let maximum: Int?
   /// Pictures per second, as far as the source delivers them.
-  public let frameRate: Fraction
+  package let frameRate: Fraction
   /// The head unit's maximum, when it is implausible; nil when it is not, or when there is none.
-  public let implausibleBitrate: ImplausibleBitrate?
+  package let implausibleBitrate: ImplausibleBitrate?
 
   /// The default of the mobile libraries, in kbit/s.
-  public static let defaultBitrate = 600
+  package static let defaultBitrate = 600
   /// In kbit/s: with more a key frame may take longer than 0.6 s on a link that carries no more than
   /// ``defaultBitrate``.
   private static let largestStart = 2500
   /// The default of the mobile libraries.
-  public static let defaultFrameRate = 15
+  package static let defaultFrameRate = 15
   /// More than any H.264 level allows, in kbit/s.
-  public static let maximumBitrate = 2_000_000
+  package static let maximumBitrate = 2_000_000
   /// The most frames per second that are used, whatever app and head unit ask for.
-  public static let maximumFrameRate = 240
+  package static let maximumFrameRate = 240
 
   /// - Parameter size: of the encoded pictures.
-  public init(
+  package init(
     preferences: EncoderPreferences = EncoderPreferences(), limits: EncoderLimits = EncoderLimits(), size: VideoSize
   ) {
     let frameRate = Self.frameRate(preferred: preferences.frameRate, announced: limits.preferredFrameRate)
@@ -58,7 +58,7 @@ public struct EncoderTargets: Equatable, Sendable {
 
   /// The largest VBV buffer, in kbit, with which an encoder of no more than `bitrate` kbit/s stays below the maximum in
   /// each second; nil for no bound.
-  public func bufferSize(upTo bitrate: Int) -> Int? {
+  package func bufferSize(upTo bitrate: Int) -> Int? {
     maximum.map { max($0 - bitrate, 1) }
   }
 
@@ -75,7 +75,7 @@ public struct EncoderTargets: Equatable, Sendable {
   }
 
   /// The lower one of the app's rate and the head unit's (`preferredFPS`, where 0 counts as absent).
-  public static func frameRate(preferred: Fraction?, announced: Int?) -> Fraction {
+  package static func frameRate(preferred: Fraction?, announced: Int?) -> Fraction {
     let limit = frameRate(announced: announced).map { Fraction(clamping: $0) }
     let rate = preferred ?? limit ?? Fraction(clamping: defaultFrameRate)
     return min(rate, limit ?? rate, Fraction(clamping: maximumFrameRate))
@@ -93,14 +93,14 @@ public struct EncoderTargets: Equatable, Sendable {
   }
 }
 
-public struct EncoderPreferences: Equatable, Sendable {
+package struct EncoderPreferences: Equatable, Sendable {
   /// Kilobits per second; nil or 0 leaves it to `automaticBitrate`.
-  public var bitrate: Int?
+  package var bitrate: Int?
   /// The most pictures per second; nil leaves it to the head unit.
-  public var frameRate: Fraction?
-  public var automaticBitrate: BitratePolicy
+  package var frameRate: Fraction?
+  package var automaticBitrate: BitratePolicy
 
-  public init(bitrate: Int? = nil, frameRate: Fraction? = nil, automaticBitrate: BitratePolicy = .headUnitMaximum) {
+  package init(bitrate: Int? = nil, frameRate: Fraction? = nil, automaticBitrate: BitratePolicy = .headUnitMaximum) {
     self.bitrate = bitrate
     self.frameRate = frameRate
     self.automaticBitrate = automaticBitrate
@@ -108,7 +108,7 @@ public struct EncoderPreferences: Equatable, Sendable {
 }
 
 /// The bitrate of an app that sets none.
-public enum BitratePolicy: CaseIterable, Sendable {
+package enum BitratePolicy: CaseIterable, Sendable {
   /// The head unit's limit, as in SDL's guides, but at most 0.2 bit per pixel, and 0.1 to begin with.
   /// ``EncoderTargets/defaultBitrate`` if the head unit announces no limit, and at least that if the limit allows it.
   case headUnitMaximum
@@ -118,18 +118,18 @@ public enum BitratePolicy: CaseIterable, Sendable {
 }
 
 /// The rates that the head unit announces; any numbers, since they come from the network.
-public struct EncoderLimits: Equatable, Sendable {
+package struct EncoderLimits: Equatable, Sendable {
   /// `maxBitrate` in kbit/s; 0 counts as absent.
-  public var maximumBitrate: Int?
+  package var maximumBitrate: Int?
   /// `preferredFPS`; 0 counts as absent.
-  public var preferredFrameRate: Int?
+  package var preferredFrameRate: Int?
   /// The largest size that the head unit can show, which its maximum bitrate is compared with; nil for the size of the
   /// encoded pictures.
-  public var largestPicture: VideoSize?
+  package var largestPicture: VideoSize?
   /// The most that the transport should carry, in kbit/s; nil for no limit.
-  public var transportBitrate: Int?
+  package var transportBitrate: Int?
 
-  public init(
+  package init(
     maximumBitrate: Int? = nil, preferredFrameRate: Int? = nil, largestPicture: VideoSize? = nil,
     transportBitrate: Int? = nil
   ) {
@@ -144,11 +144,11 @@ public struct EncoderLimits: Equatable, Sendable {
 /// could carry it.
 ///
 /// SDL's generic HMI announces 400000 bit/s in a field that the RPC specification has in kbit/s.
-public struct ImplausibleBitrate: Equatable, Sendable {
+package struct ImplausibleBitrate: Equatable, Sendable {
   /// The maximum in kbit/s, as the field says.
-  public let announced: Int
+  package let announced: Int
   /// What the pictures would need at 12 bits per pixel (4:2:0), in kbit/s.
-  public let uncompressed: Int
+  package let uncompressed: Int
 
   /// More than the transports of head units carry, in kbit/s.
   static let fastestConnection = 100_000
@@ -168,12 +168,12 @@ extension VideoSize {
 }
 
 /// A number of pictures per second, such as 15/1 or 30000/1001, or the ratio of a pixel's sides; always above 0.
-public struct Fraction: Equatable, Sendable {
-  public let numerator: Int
-  public let denominator: Int
+package struct Fraction: Equatable, Sendable {
+  package let numerator: Int
+  package let denominator: Int
 
   /// Nil unless both are within 1…2³¹ − 1, as in a GstFraction, which also keeps products from overflowing.
-  public init?(_ numerator: Int, _ denominator: Int = 1) {
+  package init?(_ numerator: Int, _ denominator: Int = 1) {
     let range = 1...Int(Int32.max)
     guard range.contains(numerator), range.contains(denominator) else { return nil }
     self.numerator = numerator
@@ -181,27 +181,27 @@ public struct Fraction: Equatable, Sendable {
   }
 
   /// The whole number in the range that is nearest to `number`.
-  public init(clamping number: Int) {
+  package init(clamping number: Int) {
     numerator = min(max(number, 1), Int(Int32.max))
     denominator = 1
   }
 
   /// The rate as a floating-point number.
-  public var value: Double { Double(numerator) / Double(denominator) }
+  package var value: Double { Double(numerator) / Double(denominator) }
 
   /// The time from one picture to the next, in nanoseconds.
-  public var interval: UInt64 { UInt64(denominator) * 1_000_000_000 / UInt64(numerator) }
+  package var interval: UInt64 { UInt64(denominator) * 1_000_000_000 / UInt64(numerator) }
 }
 
 extension Fraction: Comparable {
-  public static func < (first: Fraction, second: Fraction) -> Bool {
+  package static func < (first: Fraction, second: Fraction) -> Bool {
     first.numerator * second.denominator < second.numerator * first.denominator
   }
 }
 
 extension Fraction: CustomStringConvertible {
   /// "15", "29.97".
-  public var description: String {
+  package var description: String {
     let hundredths = Int((value * 100).rounded())
     let (whole, rest) = hundredths.quotientAndRemainder(dividingBy: 100)
     return rest == 0 ? "\(whole)" : "\(whole).\(rest < 10 ? "0" : "")\(rest)"

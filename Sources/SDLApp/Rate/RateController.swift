@@ -13,21 +13,21 @@
 /// Without TCP_INFO it recovers a little later. Without the number of unacknowledged bytes the only sign is whether the
 /// kernel takes bytes. A peer that acknowledges late on purpose looks like a slow link until the longer delay counts as
 /// the path's own, after 5 to 10 s; pictures go on in the meantime, at least one per second.
-public struct RateController: Equatable, Sendable {
-  public struct Limits: Equatable, Sendable {
+package struct RateController: Equatable, Sendable {
+  package struct Limits: Equatable, Sendable {
     /// Bits per second with the wanted rate of pictures, below which their rate goes down and not their quality.
-    public var minimumBitrate: Int
+    package var minimumBitrate: Int
     /// Bits per second; the minimum gives way to it.
-    public var maximumBitrate: Int
+    package var maximumBitrate: Int
     /// The pictures per second that are wanted.
-    public var frameRate: Double
+    package var frameRate: Double
     /// The longest that a picture should be on the way; 0 for no bound.
-    public var maximumLatency: Duration
+    package var maximumLatency: Duration
     /// Whether pictures come encoded, so that dropping one costs all up to the next key frame: a higher bitrate is then
     /// tried in small steps only.
-    public var isEncoderUpstream: Bool
+    package var isEncoderUpstream: Bool
 
-    public init(
+    package init(
       minimumBitrate: Int, maximumBitrate: Int, frameRate: Double, maximumLatency: Duration = .milliseconds(200),
       isEncoderUpstream: Bool = false
     ) {
@@ -40,7 +40,7 @@ public struct RateController: Equatable, Sendable {
   }
 
   /// May change at any time.
-  public var limits: Limits {
+  package var limits: Limits {
     didSet { rate = bounded(rate) }
   }
 
@@ -66,7 +66,7 @@ public struct RateController: Equatable, Sendable {
   private var blockedTime: Duration?
 
   /// - Parameter start: Bits per second to begin with.
-  public init(limits: Limits, start: Int) {
+  package init(limits: Limits, start: Int) {
     self.limits = limits
     rate = 0
     rate = bounded(Double(start))
@@ -78,7 +78,7 @@ public struct RateController: Equatable, Sendable {
   /// connection, it measures again and keeps the bitrate.
   ///
   /// - Returns: ``targets``.
-  public mutating func update(_ sample: LinkSample) -> RateTargets {
+  package mutating func update(_ sample: LinkSample) -> RateTargets {
     let former = link.last ?? sample
     if let elapsed = link.add(sample) {
       used.timeConstant = max(3 / pictureRate, 0.5)
@@ -99,7 +99,7 @@ public struct RateController: Equatable, Sendable {
   }
 
   /// The encoder's targets, by the last sample.
-  public var targets: RateTargets {
+  package var targets: RateTargets {
     let bitrate = max(rate, lowest)
     return RateTargets(
       bitrate: Int(saturating: bitrate), frameRate: pictureRate,
@@ -108,13 +108,13 @@ public struct RateController: Equatable, Sendable {
   }
 
   /// The link's rate, in bits per second; nil when it was never full, or carries more by now.
-  public var measuredCapacity: Int? { link.capacity.map { Int(saturating: $0 * 8) } }
+  package var measuredCapacity: Int? { link.capacity.map { Int(saturating: $0 * 8) } }
 
   /// The link's rate for pictures, without sound, in bytes per second; nil when it was never full.
   private var capacityForVideo: Double? { link.capacity.map { max($0 - (sound.value ?? 0), $0 / 10) } }
 
   /// How long a byte handed over now would wait for others before it.
-  public var queueingDelay: Duration { .seconds(min(link.queueingDelay, 3600)) }
+  package var queueingDelay: Duration { .seconds(min(link.queueingDelay, 3600)) }
 }
 
 extension RateController {
@@ -154,7 +154,7 @@ extension RateController {
   ///
   /// A link that looks full, for whatever reason, never ends the stream: one picture per second goes, as long as the
   /// kernel sends bytes. Without a maximum latency the link is always ready.
-  public var readiness: LinkReadiness {
+  package var readiness: LinkReadiness {
     guard limits.maximumLatency > .zero, let last = link.last else { return .ready }
     let sendsAll = !last.isBlocked && (last.unsentByteCount ?? 0) == 0
     guard let outstanding = link.outstandingByteCount, link.pathDelay != nil else {
@@ -181,7 +181,7 @@ extension RateController {
   /// - Parameters:
   ///   - isKeyFrameNeeded: whether pictures have been left out, so that only a key frame can be decoded.
   ///   - sinceSent: from the last picture that was sent.
-  public func isLate(isKeyFrameNeeded: Bool, sinceSent: Duration) -> Bool {
+  package func isLate(isKeyFrameNeeded: Bool, sinceSent: Duration) -> Bool {
     guard limits.maximumLatency > .zero, queueingDelay > limits.maximumLatency * Self.encodedShare else { return false }
     return !isKeyFrameNeeded || sinceSent < Self.longestBreak
   }
@@ -333,8 +333,8 @@ extension RateController {
 }
 
 /// The targets of an encoder of live pictures, so that the link does not delay them.
-public struct RateTargets: Equatable, Sendable {
-  public enum Reason: Equatable, Sendable {
+package struct RateTargets: Equatable, Sendable {
+  package enum Reason: Equatable, Sendable {
     /// The link carries the encoder's maximum.
     case ceiling
     /// The link may carry more; a higher bitrate is being tried.
@@ -349,20 +349,20 @@ public struct RateTargets: Equatable, Sendable {
 
   /// Bits per second at the wanted rate of pictures, so one picture gets `bitrate` divided by that rate. Always from
   /// the minimum to the ceiling.
-  public var bitrate: Int
+  package var bitrate: Int
   /// The most pictures per second: less than wanted where the link does not carry the minimum bitrate.
-  public var frameRate: Double
+  package var frameRate: Double
   /// Bits per second with `frameRate` pictures: `bitrate`, or less below the minimum. An encoder is set to this and
   /// `frameRate`.
-  public var sentBitrate: Int
+  package var sentBitrate: Int
   /// The most bits that a single picture should have, so that it alone takes no longer than the maximum latency; nil
   /// for no limit. The size of the encoder's VBV buffer.
-  public var maximumPictureBits: Int?
-  public var reason: Reason
+  package var maximumPictureBits: Int?
+  package var reason: Reason
 }
 
 /// Whether a live picture should be encoded now.
-public enum LinkReadiness: Equatable, Sendable {
+package enum LinkReadiness: Equatable, Sendable {
   case ready
   /// Ask again after this time, with a new sample. A later picture replaces this one.
   case wait(Duration)

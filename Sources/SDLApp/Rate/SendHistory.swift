@@ -57,15 +57,15 @@ struct SendHistory: Equatable, Sendable {
 
 /// How long unacknowledged bytes have been on their way: late sound of a live source is better left out, but the kernel
 /// would take seconds of it.
-public struct LinkDelay: Equatable, Sendable {
+package struct LinkDelay: Equatable, Sendable {
   private var history = SendHistory()
   private var handedByteCount: UInt64 = 0
 
-  public init() {}
+  package init() {}
 
   /// The age of the oldest unacknowledged bytes, from the first sample with them on: before it, nothing may have been
   /// sent for minutes. Zero if the transport does not report acknowledgements.
-  public mutating func age(_ sample: LinkSample) -> Duration {
+  package mutating func age(_ sample: LinkSample) -> Duration {
     if sample.handedByteCount < handedByteCount { self = LinkDelay() }
     if sample.handedByteCount > handedByteCount {
       history.append(handedByteCount..<sample.handedByteCount, time: sample.time, showsPathDelay: false)

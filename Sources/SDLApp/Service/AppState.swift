@@ -1,5 +1,5 @@
 /// Whether the app is in the foreground of its own device, whatever the head unit shows.
-public enum AppState: String, CaseIterable, Sendable {
+package enum AppState: String, CaseIterable, Sendable {
   case foreground
   /// About to leave the foreground.
   case resigning
@@ -8,7 +8,7 @@ public enum AppState: String, CaseIterable, Sendable {
   case regaining
 
   /// Whether the app's pictures may be shown.
-  public var isInForeground: Bool { self == .foreground || self == .regaining }
+  package var isInForeground: Bool { self == .foreground || self == .regaining }
 }
 
 /// The app's state now, and since it was in the foreground last.

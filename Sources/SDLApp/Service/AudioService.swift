@@ -118,3 +118,41 @@ struct AudioService: RequestedService {
     }
   }
 }
+
+/// The app's request for sound: without parameters, since the head unit alone chooses the format.
+package struct AudioStartRequest: Hashable, Sendable {
+  /// Creates a request for sound in the head unit's format.
+  package init() {}
+}
+
+extension AudioStartRequest: ServiceRequest {
+  package static var mediaName: String { "audio" }
+
+  var isBare: Bool { false }
+
+  func acceptance(_ answer: AudioServiceAcknowledgement) throws(AudioStartFailure) -> AudioServiceAcknowledgement {
+    answer
+  }
+
+  func following(_ acceptance: AudioServiceAcknowledgement) -> AudioStartRequest { self }
+}
+
+/// The right to send sound. It exists from the acknowledgement of the service to its end; while the app is not audible,
+/// it is there, but nothing may be sent.
+package struct AudioGrant: Equatable, Sendable {
+  /// The number of this start of the service; payloads made for an earlier start must not be sent. No ``VideoGrant``
+  /// has the same.
+  package var epoch: UInt32
+  package var sessionID: UInt8
+  /// Protocol version of all frames.
+  package var version: UInt8
+  /// Largest payload of one frame in bytes, valid under every reading of the head unit's `mtu`.
+  package var maximumPayload: Int
+  package var format: PCMFormat
+  /// The head unit has announced no format, and ``format`` is the usual one.
+  package var isFormatAssumed: Bool
+  /// Whether each frame has to be encrypted; ``maximumPayload`` then is that of the plaintext.
+  package var isEncrypted = false
+  /// The transport of the session that carries the service.
+  package var role = TransportRole.primary
+}

@@ -308,7 +308,7 @@ enum StreamDemand<Request: StreamRequest>: Equatable, Sendable {
   case closed(StreamStopReason)
 }
 
-public enum StreamState: Sendable, CaseIterable {
+package enum StreamState: Sendable, CaseIterable {
   case stopped
   /// Requested, not answered yet.
   case starting

@@ -1,11 +1,11 @@
 /// The parameters of a start of a media service.
-public protocol StreamRequest: Hashable, Sendable {
+package protocol StreamRequest: Hashable, Sendable {
   /// "video" or "audio", for messages to the user.
   static var mediaName: String { get }
 }
 
 /// Why a stream could not start. It is tried again unless the failure ``isFinal(for:)`` the request.
-public enum StreamStartFailure<Request: StreamRequest>: Error, Equatable, Sendable, CustomStringConvertible {
+package enum StreamStartFailure<Request: StreamRequest>: Error, Equatable, Sendable, CustomStringConvertible {
   /// StartServiceNAK.
   case refused(rejectedParameters: [String], reason: String?)
   /// StartServiceACK for a format that can't be sent; `format` is its name for messages.
@@ -20,7 +20,7 @@ public enum StreamStartFailure<Request: StreamRequest>: Error, Equatable, Sendab
   case endedEarly(after: Duration)
 
   /// The keys of the request that the head unit refused.
-  public var rejectedParameters: [String] {
+  package var rejectedParameters: [String] {
     switch self {
     case .refused(let parameters, _), .unusableAnswer(let parameters, _): parameters
     case .keptRefusing, .unanswered, .handshakeUnfinished, .endedEarly: []
@@ -28,20 +28,20 @@ public enum StreamStartFailure<Request: StreamRequest>: Error, Equatable, Sendab
   }
 
   /// Another size may be accepted.
-  public var concernsSize: Bool { rejectedParameters.contains { $0 == "width" || $0 == "height" } }
+  package var concernsSize: Bool { rejectedParameters.contains { $0 == "width" || $0 == "height" } }
 
   /// Another codec or transport may be accepted.
-  public var concernsFormat: Bool { rejectedParameters.contains { $0 == "videoCodec" || $0 == "videoProtocol" } }
+  package var concernsFormat: Bool { rejectedParameters.contains { $0 == "videoCodec" || $0 == "videoProtocol" } }
 
   /// The head unit accepts this service only encrypted, by the text of its refusal: SDL Core has "Allowed only in
   /// protected mode", and "unprotected" for the opposite.
-  public var concernsProtection: Bool {
+  package var concernsProtection: Bool {
     guard case .refused(_, let reason?) = self else { return false }
     return reason.contains("protected") && !reason.contains("unprotected")
   }
 
   /// A text for messages to the user.
-  public var description: String {
+  package var description: String {
     switch self {
     case .unanswered: "the head unit did not answer the request to start \(Request.mediaName)"
     case .handshakeUnfinished:
@@ -78,5 +78,5 @@ extension StreamStartFailure where Request: ServiceRequest {
   }
 }
 
-public typealias VideoStartFailure = StreamStartFailure<VideoStartRequest>
-public typealias AudioStartFailure = StreamStartFailure<AudioStartRequest>
+package typealias VideoStartFailure = StreamStartFailure<VideoStartRequest>
+package typealias AudioStartFailure = StreamStartFailure<AudioStartRequest>

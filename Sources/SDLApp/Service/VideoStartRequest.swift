@@ -1,14 +1,14 @@
 /// The stream that the app requests of the head unit.
-public struct VideoStartRequest: Hashable, Sendable {
+package struct VideoStartRequest: Hashable, Sendable {
   /// Size of the encoded pictures in pixels; both even.
-  public var size: VideoSize
+  package var size: VideoSize
   /// How the H.264 is carried; the codec is always H.264.
-  public var transport: VideoTransport
+  package var transport: VideoTransport
   /// StartService is sent without parameters, the last resort of SDL-0058: only the head unit's answer says what to
   /// stream.
-  public var isBare: Bool
+  package var isBare: Bool
 
-  public init(size: VideoSize, transport: VideoTransport = .raw, isBare: Bool = false) {
+  package init(size: VideoSize, transport: VideoTransport = .raw, isBare: Bool = false) {
     self.size = size
     self.transport = transport
     self.isBare = isBare
@@ -17,13 +17,13 @@ public struct VideoStartRequest: Hashable, Sendable {
 
 extension VideoStartRequest: CustomStringConvertible {
   /// "H264 over RTP, 800×480".
-  public var description: String {
+  package var description: String {
     isBare ? "a start without parameters, \(size)" : "\(VideoCodec.h264.rawValue) over \(transport.rawValue), \(size)"
   }
 }
 
 extension VideoStartRequest: ServiceRequest {
-  public static var mediaName: String { "video" }
+  package static var mediaName: String { "video" }
 
   /// The parameters that the app takes from a StartServiceACK.
   struct Acceptance: Equatable, Sendable {
@@ -45,11 +45,11 @@ extension VideoStartRequest: ServiceRequest {
 }
 
 /// Width and height of a picture in pixels.
-public struct VideoSize: Hashable, Sendable, CustomStringConvertible {
-  public var width: Int
-  public var height: Int
+package struct VideoSize: Hashable, Sendable, CustomStringConvertible {
+  package var width: Int
+  package var height: Int
 
-  public init(_ width: Int, _ height: Int) {
+  package init(_ width: Int, _ height: Int) {
     self.width = width
     self.height = height
   }
@@ -58,33 +58,33 @@ public struct VideoSize: Hashable, Sendable, CustomStringConvertible {
   func hasRoom(for other: VideoSize) -> Bool { other.width * other.height <= width * height }
 
   /// "800×480".
-  public var description: String { "\(width)×\(height)" }
+  package var description: String { "\(width)×\(height)" }
 }
 
 /// The right to send video. It exists exactly while video may be sent.
-public struct VideoGrant: Equatable, Sendable {
+package struct VideoGrant: Equatable, Sendable {
   /// The number of this start of the service; frames made for an earlier start must not be sent.
-  public var epoch: UInt32
-  public var sessionID: UInt8
+  package var epoch: UInt32
+  package var sessionID: UInt8
   /// Protocol version of all frames.
-  public var version: UInt8
+  package var version: UInt8
   /// Largest payload of one frame in bytes, valid under every reading of the head unit's `mtu`.
-  public var maximumPayload: Int
+  package var maximumPayload: Int
   /// Size of the pictures that the head unit expects.
-  public var size: VideoSize
+  package var size: VideoSize
   /// The head unit acknowledged another size than was requested.
-  public var isSizeOverridden = false
+  package var isSizeOverridden = false
   /// The transport that the head unit acknowledged, which may be another one than was requested.
-  public var transport = VideoTransport.raw
-  public var codec = VideoCodec.h264
+  package var transport = VideoTransport.raw
+  package var codec = VideoCodec.h264
   /// Whether each frame has to be encrypted; ``maximumPayload`` then is that of the plaintext.
-  public var isEncrypted = false
+  package var isEncrypted = false
   /// The transport of the session that carries the service.
-  public var role = TransportRole.primary
-  public var transportClass = TransportClass.tcpWiFi
+  package var role = TransportRole.primary
+  package var transportClass = TransportClass.tcpWiFi
 }
 
-public enum StreamStopReason: String, Sendable {
+package enum StreamStopReason: String, Sendable {
   /// The HMI level or the streaming state does not allow it any more.
   case hmiStatus = "hmi-status"
   /// The app does not request a stream any more.

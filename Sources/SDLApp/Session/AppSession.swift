@@ -8,7 +8,7 @@
 /// ``advance(to:)`` when ``nextDeadline`` has come, sends video only while ``videoGrant`` is there, and sound only
 /// while ``audioGrant`` is there and not suspended.
 /// Not copyable, because it is one machine; the connection reads its deadline in each turn.
-public struct AppSession: Sendable, ~Copyable {
+package struct AppSession: Sendable, ~Copyable {
   /// How long to wait for OnAppInterfaceUnregistered, with its reason, after the head unit has ended the session.
   private static let reasonTimeout = Duration.milliseconds(500)
 
@@ -24,18 +24,18 @@ public struct AppSession: Sendable, ~Copyable {
   ///   - lastEpoch: the last one of the previous session, from which this one continues: frames for an earlier session
   ///     are then never sent in this one.
   ///   - makeSecureChannel: makes this end of TLS; nil refuses handshakes.
-  public init(configuration: Configuration, lastEpoch: UInt32 = 0, makeSecureChannel: SecureChannelFactory? = nil) {
+  package init(configuration: Configuration, lastEpoch: UInt32 = 0, makeSecureChannel: SecureChannelFactory? = nil) {
     context = SessionContext(configuration: configuration, lastEpoch: lastEpoch, makeSecureChannel: makeSecureChannel)
     services = SessionServices(configuration, canEncrypt: context.security.canEncrypt)
   }
 
-  public var configuration: Configuration { context.configuration }
+  package var configuration: Configuration { context.configuration }
 
   /// The epoch of the last ``VideoGrant`` or ``AudioGrant``.
-  public var epoch: UInt32 { context.messenger.epoch }
+  package var epoch: UInt32 { context.messenger.epoch }
 
   /// A snapshot. Reports of touches leave it as it is.
-  public var status: Status {
+  package var status: Status {
     var status = Status()
     if context.headUnit?.rpcVersion != nil { status.headUnit = context.headUnit }
     status.hmi = context.hmiStatus
@@ -53,25 +53,25 @@ public struct AppSession: Sendable, ~Copyable {
   }
 
   /// How far the secondary transport has come.
-  public var secondaryTransport: SecondaryTransportStatus { context.secondary.status }
+  package var secondaryTransport: SecondaryTransportStatus { context.secondary.status }
 
   /// Whether a service on the secondary transport could go on over the primary one.
-  public var canReplaceSecondary: Bool { services.canReplaceSecondary }
+  package var canReplaceSecondary: Bool { services.canReplaceSecondary }
 
   /// The TLS of this session once its handshake is complete, with which to encrypt.
-  public var secureChannel: (any SecureChannel)? { context.security.channel }
+  package var secureChannel: (any SecureChannel)? { context.security.channel }
 
   /// Whether RegisterAppInterface waits for its answer, before which the transport must not be closed if that can be
   /// helped.
-  public var isRegistrationPending: Bool { context.isRegistrationPending }
+  package var isRegistrationPending: Bool { context.isRegistrationPending }
 
   /// When the head unit's bytes on a transport may be read again, because it has exceeded its budget; nil for now.
-  public func inputPause(on role: TransportRole = .primary, now: Duration) -> Duration? {
+  package func inputPause(on role: TransportRole = .primary, now: Duration) -> Duration? {
     role == .primary ? budget.pause(now: now) : secondaryBudget.pause(now: now)
   }
 
   /// When ``advance(to:)`` has to be called next; nil when only the head unit or the app can go on.
-  public var nextDeadline: Duration? {
+  package var nextDeadline: Duration? {
     guard context.phase != .idle, context.phase != .over else { return nil }
     let now = context.now
     let own = (context.phase.deadline ?? heartbeat.nextDeadline).earlier(context.messenger.requests.nextDeadline)
@@ -84,15 +84,15 @@ public struct AppSession: Sendable, ~Copyable {
 
 /// What happens to the session, from either side, and with time.
 extension AppSession {
-  public mutating func transportConnected(now: Duration) -> [Action] {
+  package mutating func transportConnected(now: Duration) -> [Action] {
     perform(at: now) { $0.context.startSession() }
   }
 
   /// Bytes have come from the head unit, perhaps only a part of a frame, which may take long over a slow link.
-  public mutating func bytesReceived(now: Duration) { heartbeat.bytesReceived(now: now) }
+  package mutating func bytesReceived(now: Duration) { heartbeat.bytesReceived(now: now) }
 
   /// A frame, or garbage, from the head unit.
-  public mutating func receive(_ item: FrameDecoder.Item, now: Duration) -> [Action] {
+  package mutating func receive(_ item: FrameDecoder.Item, now: Duration) -> [Action] {
     perform(at: now) { session throws(AppSessionFailure) in
       session.budget.charge(item, now: now)
       switch item {
@@ -105,18 +105,18 @@ extension AppSession {
   }
 
   /// The connection of an attempt (``Action/openSecondary(_:attempt:)``) is established.
-  public mutating func secondaryConnected(attempt: UInt32, now: Duration) -> [Action] {
+  package mutating func secondaryConnected(attempt: UInt32, now: Duration) -> [Action] {
     perform(at: now) { $0.context.changeSecondary { $0.connected(attempt: attempt, now: $1) } }
   }
 
   /// The connection of an attempt could not be made, or is gone.
   /// - Parameter reason: For users, in a form that can follow a colon.
-  public mutating func secondaryClosed(attempt: UInt32, reason: String, now: Duration) -> [Action] {
+  package mutating func secondaryClosed(attempt: UInt32, reason: String, now: Duration) -> [Action] {
     perform(at: now) { $0.context.changeSecondary { $0.closed(attempt: attempt, reason: reason, now: $1) } }
   }
 
   /// A frame, or garbage, from the secondary transport.
-  public mutating func receiveOnSecondary(_ item: FrameDecoder.Item, now: Duration) -> [Action] {
+  package mutating func receiveOnSecondary(_ item: FrameDecoder.Item, now: Duration) -> [Action] {
     perform(at: now) { session throws(AppSessionFailure) in
       guard session.context.secondary.isConnected else { return }
       session.secondaryBudget.charge(item, now: now)
@@ -127,11 +127,11 @@ extension AppSession {
     }
   }
 
-  public mutating func advance(to now: Duration) -> [Action] {
+  package mutating func advance(to now: Duration) -> [Action] {
     perform(at: now) { session throws(AppSessionFailure) in try session.handleDeadlines() }
   }
 
-  public mutating func transportLost(now: Duration) -> [Action] {
+  package mutating func transportLost(now: Duration) -> [Action] {
     perform(at: now) { session throws(AppSessionFailure) in
       // Head units close the connection after their EndService.
       if case .endedByHeadUnit = session.context.phase { throw .endedByHeadUnit }
@@ -141,54 +141,54 @@ extension AppSession {
 
   /// Requests a stream from now on, or none if `request` is nil. Repeating a request that failed does not shorten the
   /// pause before the next attempt.
-  public mutating func setVideoRequest(_ request: VideoStartRequest?, now: Duration) -> [Action] {
+  package mutating func setVideoRequest(_ request: VideoStartRequest?, now: Duration) -> [Action] {
     perform(at: now) { $0.services.video.request = request }
   }
 
   /// Requests sound from now on, or none if `request` is nil.
-  public mutating func setAudioRequest(_ request: AudioStartRequest?, now: Duration) -> [Action] {
+  package mutating func setAudioRequest(_ request: AudioStartRequest?, now: Duration) -> [Action] {
     perform(at: now) { $0.services.audio.request = request }
   }
 
   /// Sets which of the head unit's displays the app supports from now on. They are announced once, before the first
   /// start of video with any (OnAppCapabilityUpdated).
-  public mutating func setSupportedDisplays(_ displays: [VideoDisplay], now: Duration) -> [Action] {
+  package mutating func setSupportedDisplays(_ displays: [VideoDisplay], now: Duration) -> [Action] {
     perform(at: now) { $0.context.announced.supportedDisplays = displays }
   }
 
   /// Sets whether the app is in the foreground of its own device.
-  public mutating func setAppState(_ appState: AppState, now: Duration) -> [Action] {
+  package mutating func setAppState(_ appState: AppState, now: Duration) -> [Action] {
     perform(at: now) { $0.services.video.appState = appState }
   }
 
   /// Sets the touchable rectangles in the pictures from now on; nil leaves the head unit as it is, an empty list
   /// clears.
-  public mutating func setHapticRectangles(_ list: HapticRectangleList?, now: Duration) -> [Action] {
+  package mutating func setHapticRectangles(_ list: HapticRectangleList?, now: Duration) -> [Action] {
     guard services.video.hapticRectangles != list else { return [] }
     return perform(at: now) { $0.services.video.hapticRectangles = list }
   }
 
   /// Sets whether the app subscribes to the car's buttons from now on.
-  public mutating func setButtonsWanted(_ isWanted: Bool, now: Duration) -> [Action] {
+  package mutating func setButtonsWanted(_ isWanted: Bool, now: Duration) -> [Action] {
     perform(at: now) { $0.services.buttons.setWanted(isWanted, &$0.context) }
   }
 
   /// Sends an RPC request of the application, after earlier ones, as soon as the head unit's policy and rate limit
   /// allow it. After the end, it is answered all the same.
-  public mutating func send(_ request: ApplicationRequest, now: Duration) -> [Action] {
+  package mutating func send(_ request: ApplicationRequest, now: Duration) -> [Action] {
     guard context.phase != .over else { return [.report(.applicationRPC(request.aborted))] }
     return perform(at: now) { $0.services.application.add(request, &$0.context) }
   }
 
   /// Sets which notifications the application gets from now on, in addition to the session's own use of them.
-  public mutating func setNotifications(_ functions: Set<FunctionID>, now: Duration) -> [Action] {
+  package mutating func setNotifications(_ functions: Set<FunctionID>, now: Duration) -> [Action] {
     perform(at: now) { $0.services.application.setNotifications(functions) }
   }
 
   /// Ends video, audio, registration and session, as far as they exist, each after the answer to the one before, within
   /// `finishTimeout`. While ``isRegistrationPending``, that begins only with its answer. No failure is reported any
   /// more.
-  public mutating func finish(now: Duration) -> [Action] { perform(at: now) { $0.beginFinish() } }
+  package mutating func finish(now: Duration) -> [Action] { perform(at: now) { $0.beginFinish() } }
 
   private mutating func perform(
     at now: Duration, _ body: (inout AppSession) throws(AppSessionFailure) -> Void

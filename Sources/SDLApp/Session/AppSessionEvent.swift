@@ -1,6 +1,6 @@
 extension AppSession {
   /// Actions for the caller, in order.
-  public enum Action: Equatable, Sendable {
+  package enum Action: Equatable, Sendable {
     /// Whole frames for the transport; never dropped, sent before any further frame of video or audio.
     case send([UInt8])
     /// As ``send(_:)``, encrypted by ``AppSession/secureChannel`` when it is written.
@@ -18,7 +18,7 @@ extension AppSession {
     case close
   }
 
-  public enum Event: Equatable, Sendable {
+  package enum Event: Equatable, Sendable {
     /// The session has begun; the app is not registered yet.
     case sessionStarted(ProtocolVersion)
     case registered(HeadUnitInfo)

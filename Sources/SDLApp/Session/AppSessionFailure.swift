@@ -1,5 +1,5 @@
 /// Why a session ended, or could not begin.
-public enum AppSessionFailure: Error, Equatable, Sendable {
+package enum AppSessionFailure: Error, Equatable, Sendable {
   /// The peer sent bytes that are not an SDL frame.
   case notSDL(firstBytes: [UInt8])
   /// The head unit answered the first request with a NAK.
@@ -35,7 +35,7 @@ public enum AppSessionFailure: Error, Equatable, Sendable {
 
 extension AppSessionFailure: CustomStringConvertible {
   /// A text for messages to the user: what happened, and advice.
-  public var description: String {
+  package var description: String {
     switch self {
     case .notSDL(let firstBytes):
       "the peer is no SDL head unit: it sent \(Self.quoted(firstBytes)); check host and port (SDL Core listens on 12345)"

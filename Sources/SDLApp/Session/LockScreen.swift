@@ -1,8 +1,8 @@
 /// Whether the app's own screen has to be locked. Head units do not send this; SDL's libraries for phones derive it
 /// from HMI level and driver distraction by the same rule.
-public struct LockScreen: Equatable, Sendable {
+package struct LockScreen: Equatable, Sendable {
   /// The values of the former RPC OnLockScreenStatus.
-  public enum Status: String, Sendable {
+  package enum Status: String, Sendable {
     case off
     /// The app may show one.
     case optional
@@ -16,13 +16,13 @@ public struct LockScreen: Equatable, Sendable {
   private var isInUse = false
 
   /// The head unit's text for a lock screen that may be dismissed.
-  public private(set) var text: String?
+  package private(set) var text: String?
 
   /// Creates the state before the first notification: no lock screen.
-  public init() {}
+  package init() {}
 
   /// The status that follows from all notifications so far.
-  public var status: Status {
+  package var status: Status {
     switch level {
     case nil, .some(.none): .off
     case .background: isInUse && isDistractionLimited != false ? .required : .off
@@ -31,7 +31,7 @@ public struct LockScreen: Equatable, Sendable {
   }
 
   /// Takes a status of the main window.
-  public mutating func receive(_ status: HMIStatus) {
+  package mutating func receive(_ status: HMIStatus) {
     level = status.level ?? level
     switch level {
     case .limited, .full: isInUse = true
@@ -40,7 +40,7 @@ public struct LockScreen: Equatable, Sendable {
     }
   }
 
-  public mutating func receive(_ distraction: OnDriverDistraction) {
+  package mutating func receive(_ distraction: OnDriverDistraction) {
     isDistractionLimited = distraction.isDistractionLimited
     text = distraction.lockScreenDismissalWarning
   }

@@ -1,7 +1,7 @@
 import SDLWire
 
 /// Whether video and sound are encrypted, in the terms of SDL's guides for apps.
-public enum MediaEncryption: Sendable, CaseIterable {
+package enum MediaEncryption: Sendable, CaseIterable {
   case none
   /// A TLS handshake is required, encryption is not. On the wire both requests are the same: the head unit decides.
   case authenticate
@@ -9,7 +9,7 @@ public enum MediaEncryption: Sendable, CaseIterable {
 }
 
 /// The consequence of an answer that does not fulfil ``MediaEncryption``.
-public enum EncryptionPolicy: Sendable, CaseIterable {
+package enum EncryptionPolicy: Sendable, CaseIterable {
   /// The session fails.
   case require
   /// A warning, and video or sound in clear.

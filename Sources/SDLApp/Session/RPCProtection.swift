@@ -2,7 +2,7 @@ import SDLMessages
 import SDLWire
 
 /// Whether RPCs are encrypted once the app is registered.
-public enum RPCEncryption: Sendable, CaseIterable {
+package enum RPCEncryption: Sendable, CaseIterable {
   /// Not even if the head unit's policy requires it.
   case none
   /// If the head unit's policy requires it. When the app encrypts video and sound as well, ``EncryptionPolicy`` says

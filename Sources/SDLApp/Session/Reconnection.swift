@@ -1,21 +1,21 @@
 /// The pauses before connecting again after a connection has broken. They double, and have a random part so that many
 /// apps do not all come back in the same moment.
-public struct Reconnection: Equatable, Sendable {
-  public struct Timing: Equatable, Sendable {
+package struct Reconnection: Equatable, Sendable {
+  package struct Timing: Equatable, Sendable {
     /// Before the first attempt.
-    public var first: Duration = .milliseconds(500)
+    package var first: Duration = .milliseconds(500)
     /// No pause is longer.
-    public var longest: Duration = .seconds(10)
+    package var longest: Duration = .seconds(10)
     /// An app that was registered for this long begins with the shortest pause again.
-    public var steady: Duration = .seconds(10)
+    package var steady: Duration = .seconds(10)
 
-    public init() {}
+    package init() {}
   }
 
   private let timing: Timing
   private var attempts = 0
 
-  public init(timing: Timing = Timing()) {
+  package init(timing: Timing = Timing()) {
     self.timing = timing
   }
 
@@ -23,7 +23,7 @@ public struct Reconnection: Equatable, Sendable {
   /// - Parameters:
   ///   - registeredTime: how long the app was registered on it; nil if it never was.
   ///   - chance: a random number between 0 and 1.
-  public mutating func pause(registeredTime: Duration?, chance: Double) -> Duration {
+  package mutating func pause(registeredTime: Duration?, chance: Double) -> Duration {
     if let registeredTime, registeredTime >= timing.steady { attempts = 0 }
     let pause = timing.first * (1 << min(attempts, 10)) * (1 + 0.25 * chance)
     attempts = min(attempts + 1, 1000)
@@ -34,13 +34,13 @@ public struct Reconnection: Equatable, Sendable {
 
 extension AppSessionFailure {
   /// Whether the head unit refuses the app because it still has the same one registered.
-  public var isRegisteredAlready: Bool {
+  package var isRegisteredAlready: Bool {
     guard case .registrationRefused(let resultCode, _) = self else { return false }
     return ResultCode(rawValue: resultCode) == .applicationRegisteredAlready
   }
 
   /// Whether another attempt may succeed, once the app has been registered with this head unit.
-  public var canHeal: Bool {
+  package var canHeal: Bool {
     switch self {
     case .unsupportedProtocol, .videoNotSupported, .notEncrypted, .rpcsNotEncrypted, .headUnitNotTrusted: false
     case .registrationRefused(let resultCode, _):

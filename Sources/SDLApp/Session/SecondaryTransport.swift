@@ -243,7 +243,7 @@ extension SecondaryTransport {
     return outputs
   }
 }
-public enum SecondaryTransportState: String, Hashable, Sendable, CaseIterable {
+package enum SecondaryTransportState: String, Hashable, Sendable, CaseIterable {
   /// The head unit offers none that the app can use, or the app wants none.
   case none
   /// There is none now: no address is known, the driver has not opened the app yet, or the last one has ended.
@@ -255,20 +255,20 @@ public enum SecondaryTransportState: String, Hashable, Sendable, CaseIterable {
   case registered
 }
 
-public struct SecondaryTransportStatus: Equatable, Sendable {
-  public var state = SecondaryTransportState.none
+package struct SecondaryTransportStatus: Equatable, Sendable {
+  package var state = SecondaryTransportState.none
   /// The address of the present connection or attempt, or of the last one.
-  public var address: TransportAddress?
+  package var address: TransportAddress?
   /// Why the last one has ended or could not be made, in a form that can follow a colon; nil while nothing has gone
   /// wrong since one was registered.
-  public var reason: String?
-  public var counters = SecondaryTransportCounters()
+  package var reason: String?
+  package var counters = SecondaryTransportCounters()
 
-  public init() {}
+  package init() {}
 }
 
 /// Why a requested service does not start although the driver would see or hear it.
-public enum TransportWait: String, Hashable, Sendable, CaseIterable {
+package enum TransportWait: String, Hashable, Sendable, CaseIterable {
   /// The head unit accepts it only over a secondary transport, such as Wi-Fi, and there is none now.
   case secondaryTransport = "secondary-transport"
   /// The same, but the app may not use one, or can't use the offered kinds.
@@ -279,7 +279,7 @@ public enum TransportWait: String, Hashable, Sendable, CaseIterable {
 
 extension TransportWait: CustomStringConvertible {
   /// What the user can do about it, as a sentence without the service's name.
-  public var description: String {
+  package var description: String {
     switch self {
     case .secondaryTransport:
       "The head unit accepts it only over a secondary transport, and there is none now: is this machine in the car's Wi-Fi network?"
@@ -292,16 +292,16 @@ extension TransportWait: CustomStringConvertible {
 }
 
 /// Counters of the secondary transport over one session. They saturate.
-public struct SecondaryTransportCounters: Equatable, Sendable {
+package struct SecondaryTransportCounters: Equatable, Sendable {
   /// TransportEventUpdates of the head unit.
-  public internal(set) var updates: UInt32 = 0
+  package internal(set) var updates: UInt32 = 0
   /// Those that name no usable address.
-  public internal(set) var refusedUpdates: UInt32 = 0
-  public internal(set) var attempts: UInt32 = 0
+  package internal(set) var refusedUpdates: UInt32 = 0
+  package internal(set) var attempts: UInt32 = 0
   /// Connections that were registered.
-  public internal(set) var registrations: UInt32 = 0
+  package internal(set) var registrations: UInt32 = 0
 
-  public init() {}
+  package init() {}
 }
 
 extension SecondaryTransportStatus {

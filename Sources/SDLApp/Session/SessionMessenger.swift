@@ -150,3 +150,87 @@ struct SessionMessenger: Sendable {
     role == .primary ? primaryTransport : .tcpWiFi
   }
 }
+
+/// The ids of the messages of one service that carries media, or of all others: a range of numbers, then from its start
+/// again.
+///
+/// Media is numbered by the thread that writes it. The ranges must not overlap, because receivers (SDL Core among them)
+/// identify unfinished messages by session and id only.
+package struct MessageIDs: Equatable, Sendable {
+  /// 2³⁰…2³¹−1. A head unit that reads ids as signed would see larger ones as negative.
+  package static let video = MessageIDs(1 << 30...1 << 31 - 1)
+  /// 2²⁹…2³⁰−1.
+  package static let audio = MessageIDs(1 << 29...1 << 30 - 1)
+
+  /// 1…2²⁹−1, for everything but media. Head units refuse 0.
+  static let session = MessageIDs(1...1 << 29 - 1)
+
+  let range: ClosedRange<UInt32>
+  private var following: UInt32
+
+  private init(_ range: ClosedRange<UInt32>) {
+    self.range = range
+    following = range.lowerBound
+  }
+
+  /// The same range, continuing with `following`, clamped to it.
+  func starting(at following: UInt32) -> MessageIDs {
+    var ids = self
+    ids.following = min(max(following, range.lowerBound), range.upperBound)
+    return ids
+  }
+
+  package mutating func next() -> UInt32 {
+    defer { following = following >= range.upperBound ? range.lowerBound : following + 1 }
+    return following
+  }
+}
+
+/// The requests that wait for an answer. Each ends by its answer, by its time-out, or with the session.
+struct PendingRequests: Equatable, Sendable {
+  private struct Entry: Equatable {
+    var function: FunctionID
+    var isEncrypted: Bool
+    var deadline: Duration
+  }
+
+  private var entries: [Int32: Entry] = [:]
+  /// Below those of the application (``ApplicationRequest/ids``).
+  private var lastID: Int32 = 0
+
+  var nextDeadline: Duration? { entries.values.lazy.map(\.deadline).min() }
+
+  /// Adds a request.
+  /// - Parameter isEncrypted: whether it is sent encrypted: then its answer is encrypted as well.
+  /// - Returns: Its correlation id.
+  mutating func add(_ function: FunctionID, isEncrypted: Bool = false, deadline: Duration) -> Int32 {
+    repeat {
+      lastID = lastID == ApplicationRequest.ids.lowerBound - 1 ? 1 : lastID + 1
+    } while entries[lastID] != nil
+    entries[lastID] = Entry(function: function, isEncrypted: isEncrypted, deadline: deadline)
+    return lastID
+  }
+
+  /// Removes the request that `response` answers. A head unit that could not read the request answers with
+  /// GenericResponse instead of the function.
+  /// - Returns: The function of the request; nil when there was none, or when it needs an encrypted answer.
+  mutating func take(_ response: RPCMessage, isEncrypted: Bool = false) -> FunctionID? {
+    guard let entry = entries[response.correlationID], isEncrypted || !entry.isEncrypted,
+      response.function == entry.function || response.function == .genericResponse
+    else { return nil }
+    entries[response.correlationID] = nil
+    return entry.function
+  }
+
+  /// Removes the requests whose deadline has passed, and returns their functions in the order of the requests.
+  mutating func takeExpired(now: Duration) -> [FunctionID] {
+    let expired = entries.filter { $0.value.deadline <= now }
+    for id in expired.keys { entries[id] = nil }
+    return expired.sorted { $0.key < $1.key }.map(\.value.function)
+  }
+
+  /// Removes everything, because the session is over.
+  mutating func removeAll() {
+    entries = [:]
+  }
+}

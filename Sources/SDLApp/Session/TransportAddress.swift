@@ -2,7 +2,7 @@ import Glibc
 import SDLWire
 
 /// Where a head unit listens for a secondary transport.
-public struct TransportAddress: Hashable, Sendable, CustomStringConvertible {
+package struct TransportAddress: Hashable, Sendable, CustomStringConvertible {
   /// Why an announced address can't be connected to; a text for the log.
   struct Refusal: Error, Equatable {
     var reason: String
@@ -12,12 +12,12 @@ public struct TransportAddress: Hashable, Sendable, CustomStringConvertible {
   private static let maximumNameLength = 253
 
   /// A numeric IPv4 or IPv6 address without brackets, or a host name.
-  public let host: String
+  package let host: String
   /// TCP port, not 0.
-  public let port: UInt16
+  package let port: UInt16
 
   /// "192.0.2.1:12345" or "[2001:db8::1]:12345".
-  public var description: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
+  package var description: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
 
   /// Checks an address that a head unit announces.
   ///

@@ -1,5 +1,5 @@
 /// The state requested by the pipeline, and whether its stream continues.
-public struct PipelineState: Equatable, Sendable {
+package struct PipelineState: Equatable, Sendable {
   private enum Phase {
     case running
     /// An error message is being posted; buffers fail once it is.

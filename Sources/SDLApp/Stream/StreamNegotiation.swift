@@ -1,6 +1,6 @@
 /// The common interface of the negotiations of video and sound: a value whose inputs are methods, and whose outputs
 /// ``takeOutputs(at:)`` returns.
-public protocol StreamNegotiation: Sendable {
+package protocol StreamNegotiation: Sendable {
   associatedtype Output: Equatable, Sendable
 
   var pipeline: PipelineState { get set }
@@ -23,41 +23,41 @@ public protocol StreamNegotiation: Sendable {
 
 extension StreamNegotiation {
   /// Whether a waiting thread has to give way.
-  public var isInterrupted: Bool { pipeline.isFlushing }
+  package var isInterrupted: Bool { pipeline.isFlushing }
 
   /// Whether the session has ended the service, or there is nothing to wait for.
-  public var hasServiceEnded: Bool { serviceState == .stopped || pipeline.hasFailed }
+  package var hasServiceEnded: Bool { serviceState == .stopped || pipeline.hasFailed }
 
   /// The stream has failed or is over: it accepts nothing any more.
-  public var hasStopped: Bool { pipeline.hasStopped }
+  package var hasStopped: Bool { pipeline.hasStopped }
 
   /// The pipeline has not been in PLAYING yet.
-  public var isPrerolling: Bool { pipeline.isPrerolling }
+  package var isPrerolling: Bool { pipeline.isPrerolling }
 
   /// Neither failing nor stopping.
-  public var isUsable: Bool { pipeline.isUsable }
+  package var isUsable: Bool { pipeline.isUsable }
 
   /// A new stream begins after the end of another, or a flush.
-  public mutating func streamBegan() { pipeline.begin() }
+  package mutating func streamBegan() { pipeline.begin() }
 
-  public mutating func streamEnded() { pipeline.end() }
+  package mutating func streamEnded() { pipeline.end() }
 
   /// The pipeline has its first buffer, and may stay in PAUSED with it.
-  public mutating func prerolled() { pipeline.preroll() }
+  package mutating func prerolled() { pipeline.preroll() }
 
-  public mutating func setFlushing(_ isFlushing: Bool) { pipeline.setFlushing(isFlushing) }
+  package mutating func setFlushing(_ isFlushing: Bool) { pipeline.setFlushing(isFlushing) }
 
-  public mutating func stop() { pipeline.stop() }
+  package mutating func stop() { pipeline.stop() }
 
   /// An error message is about to be posted: buffers are still sent if possible.
-  public mutating func beginFailing() { pipeline.beginFailing() }
+  package mutating func beginFailing() { pipeline.beginFailing() }
 
   /// The error has been reported to the application: buffers fail from now on.
-  public mutating func failed() { pipeline.fail() }
+  package mutating func failed() { pipeline.fail() }
 }
 
 /// Notifications of any stream for the application.
-public enum StreamNotification: Equatable, Sendable {
+package enum StreamNotification: Equatable, Sendable {
   /// The service stays open, and nothing is sent.
   case suspended(reason: String)
   /// The driver or the head unit has ended the stream: suspended time is counted from now on.
@@ -70,7 +70,7 @@ public enum StreamNotification: Equatable, Sendable {
 }
 
 /// What happens while frames or sound may not be sent: they are dropped in any case.
-public enum SuspendPolicy: Int32, CaseIterable, Sendable {
+package enum SuspendPolicy: Int32, CaseIterable, Sendable {
   /// The application is asked to pause the pipeline meanwhile, unless its source is live.
   case auto
   /// The application is not asked.
@@ -78,14 +78,22 @@ public enum SuspendPolicy: Int32, CaseIterable, Sendable {
 }
 
 /// How long a buffer waits that may not be sent: the application waits for its thread when it ends the stream.
-public let longestBufferWait = Duration.milliseconds(100)
+package let longestBufferWait = Duration.milliseconds(100)
 
 /// How a buffer that may not be sent passes its time.
-public enum BufferTiming: Equatable, Sendable {
+package enum BufferTiming: Equatable, Sendable {
   /// Its source is live: it is dropped, and a pause would not stop the source.
   case live
   /// The clock has brought it: it is dropped, and the next one comes at its own time.
   case synchronized
   /// Nothing holds it up, as with `sync=false`: it waits a moment before it is dropped, lest a whole file is lost at once.
   case unsynchronized
+}
+
+extension Duration? {
+  /// The earlier of two deadlines, each of which may be nil. Allocates nothing, because it is called for each frame.
+  package func earlier(_ other: Duration?) -> Duration? {
+    guard let self, let other else { return self ?? other }
+    return Swift.min(self, other)
+  }
 }

@@ -2,7 +2,7 @@
 /// a pinch.
 ///
 /// The movement of a pan or pinch is reported by ``progress()``, whenever the caller asks; everything else at once.
-public struct GestureRecognizer: Equatable, Sendable {
+package struct GestureRecognizer: Equatable, Sendable {
   /// The longest time between the lifting of the finger in the two taps of a double tap.
   static let tapTime = Duration.milliseconds(400)
   /// The largest distance between the two taps of a double tap, in pixels, on each axis.
@@ -42,20 +42,20 @@ public struct GestureRecognizer: Equatable, Sendable {
   /// A tap that a second one may follow.
   private var firstTap: Tap?
 
-  public init() {}
+  package init() {}
 
   /// When ``advance(to:)`` has a tap to report.
-  public var nextDeadline: Duration? { firstTap.map { $0.arrival + Self.tapTime } }
+  package var nextDeadline: Duration? { firstTap.map { $0.arrival + Self.tapTime } }
 
   /// Reports a tap whose second tap has not come in time.
-  public mutating func advance(to now: Duration) -> [Gesture] {
+  package mutating func advance(to now: Duration) -> [Gesture] {
     guard let tap = firstTap, tap.arrival + Self.tapTime <= now else { return [] }
     firstTap = nil
     return [.tap(tap.position)]
   }
 
   /// Takes the next action; returns the gestures that begin, continue or end with it.
-  public mutating func receive(_ action: TouchAction, now: Duration) -> [Gesture] {
+  package mutating func receive(_ action: TouchAction, now: Duration) -> [Gesture] {
     switch action {
     case .down(let touch): down(touch)
     case .motion(let touch): motion(touch)
@@ -66,7 +66,7 @@ public struct GestureRecognizer: Equatable, Sendable {
   }
 
   /// The movement of a pan or pinch since the last report; empty if there was none.
-  public mutating func progress() -> [Gesture] {
+  package mutating func progress() -> [Gesture] {
     switch state {
     case .pan(let id, let reported, let current) where reported != current:
       state = .pan(id: id, reported: current, current: current)
@@ -88,7 +88,7 @@ public struct GestureRecognizer: Equatable, Sendable {
   }
 
   /// Cancels the gesture under way, and forgets a first tap.
-  public mutating func cancel() -> [Gesture] {
+  package mutating func cancel() -> [Gesture] {
     defer { state = .idle }
     firstTap = nil
     switch state {
@@ -192,7 +192,7 @@ extension TouchPosition {
 
 /// A gesture of one or two fingers, with the rules of sdl_ios' touch manager. Positions are in pixels of the app's
 /// pictures.
-public enum Gesture: Equatable, Sendable {
+package enum Gesture: Equatable, Sendable {
   /// The position is where the finger was lifted. Reported when no second tap has come in time.
   case tap(TouchPosition)
   /// The position is the middle between the two taps.

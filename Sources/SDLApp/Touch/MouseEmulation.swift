@@ -1,7 +1,7 @@
 /// Turns the first finger into a mouse, for sources that handle mouse events only.
-public struct MouseEmulation: Equatable, Sendable {
+package struct MouseEmulation: Equatable, Sendable {
   /// A mouse event; the first button is down between press and release.
-  public enum Action: Equatable, Sendable {
+  package enum Action: Equatable, Sendable {
     case press(TouchPosition)
     case move(TouchPosition)
     case release(TouchPosition)
@@ -9,12 +9,12 @@ public struct MouseEmulation: Equatable, Sendable {
 
   private var finger: (id: Int, position: TouchPosition)?
 
-  public init() {}
+  package init() {}
 
-  public var isPressed: Bool { finger != nil }
+  package var isPressed: Bool { finger != nil }
 
   /// The mouse event for a finger's action; nil for none. A cancel becomes a release, because a mouse has none.
-  public mutating func receive(_ action: TouchAction) -> Action? {
+  package mutating func receive(_ action: TouchAction) -> Action? {
     switch action {
     case .down(let touch) where finger == nil:
       finger = (touch.id, touch.position)
@@ -32,7 +32,7 @@ public struct MouseEmulation: Equatable, Sendable {
     }
   }
 
-  public static func == (one: MouseEmulation, other: MouseEmulation) -> Bool {
+  package static func == (one: MouseEmulation, other: MouseEmulation) -> Bool {
     one.finger?.id == other.finger?.id && one.finger?.position == other.finger?.position
   }
 }

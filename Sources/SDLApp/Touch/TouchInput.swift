@@ -1,8 +1,8 @@
 /// Prepares touches for the source that draws the pictures: motion waits for the next frame, so that there is one
 /// motion per frame instead of as many as the head unit sends; and gestures are recognized.
-public struct TouchInput: Equatable, Sendable {
+package struct TouchInput: Equatable, Sendable {
   /// The events to deliver, in order.
-  public enum Output: Equatable, Sendable {
+  package enum Output: Equatable, Sendable {
     case touch(TouchAction)
     case gesture(Gesture)
   }
@@ -11,30 +11,30 @@ public struct TouchInput: Equatable, Sendable {
   static let longestWait = Duration.milliseconds(100)
 
   /// Whether motion waits for ``frameShown()``.
-  public var isSynced = true
+  package var isSynced = true
   private var recognizer: GestureRecognizer?
   /// The last position of each finger that has moved since the last frame, in the order of their first motion.
   private var motions: [Touch] = []
   /// When the first of ``motions`` was received.
   private var waitsSince: Duration = .zero
 
-  public init() {}
+  package init() {}
 
-  public var isWaiting: Bool { !motions.isEmpty }
+  package var isWaiting: Bool { !motions.isEmpty }
 
   /// When ``advance(to:)`` has something to do.
-  public var nextDeadline: Duration? {
+  package var nextDeadline: Duration? {
     (isWaiting ? waitsSince + Self.longestWait : nil).earlier(recognizer?.nextDeadline)
   }
 
   /// Switches the recognition of gestures on or off.
-  public mutating func setRecognizing(_ isRecognizing: Bool) {
+  package mutating func setRecognizing(_ isRecognizing: Bool) {
     guard isRecognizing != (recognizer != nil) else { return }
     recognizer = isRecognizing ? GestureRecognizer() : nil
   }
 
   /// Takes actions that happened at the same time.
-  public mutating func receive(_ actions: [TouchAction], now: Duration) -> [Output] {
+  package mutating func receive(_ actions: [TouchAction], now: Duration) -> [Output] {
     guard isSynced, actions.allSatisfy(\.isMotion) else {
       return frameShown() + actions.map(Output.touch) + recognize(actions, isSynced: isSynced, now: now)
     }
@@ -58,20 +58,20 @@ public struct TouchInput: Equatable, Sendable {
   }
 
   /// A frame has been shown: delivers the motion that has waited for it.
-  public mutating func frameShown() -> [Output] {
+  package mutating func frameShown() -> [Output] {
     guard isWaiting else { return [] }
     defer { motions.removeAll(keepingCapacity: true) }
     return motions.map { .touch(.motion($0)) } + [.touch(.frame)]
       + (recognizer?.progress() ?? []).map(Output.gesture)
   }
 
-  public mutating func advance(to now: Duration) -> [Output] {
+  package mutating func advance(to now: Duration) -> [Output] {
     let overdue = isWaiting && waitsSince + Self.longestWait <= now ? frameShown() : []
     return overdue + (recognizer?.advance(to: now) ?? []).map(Output.gesture)
   }
 
   /// The pictures are gone: forgets waiting motion, and cancels the gesture under way.
-  public mutating func interrupt() -> [Output] {
+  package mutating func interrupt() -> [Output] {
     motions.removeAll()
     return (recognizer?.cancel() ?? []).map(Output.gesture)
   }
@@ -88,19 +88,19 @@ extension TouchAction {
 
 /// Translates the head unit's time stamps to the app's clock. Intervals are kept; the transmission time is taken to be
 /// the shortest so far.
-public struct TouchClock: Equatable, Sendable {
+package struct TouchClock: Equatable, Sendable {
   /// With a longer apparent transmission time, the head unit must have reset its clock.
   static let longestTransmission = Duration.seconds(5)
 
   private var offset: Duration?
 
-  public init() {}
+  package init() {}
 
   /// The time of an event by the app's clock.
   /// - Parameters:
   ///   - time: its time stamp, by the head unit's clock.
   ///   - arrival: when it was received, by the app's clock.
-  public mutating func local(_ time: Duration, arrival: Duration) -> Duration {
+  package mutating func local(_ time: Duration, arrival: Duration) -> Duration {
     let newest = arrival - time
     guard let known = offset, known <= newest, newest - known <= Self.longestTransmission else {
       offset = newest

@@ -64,3 +64,40 @@ struct TouchTracker: Equatable, Sendable {
     return !open.isEmpty
   }
 }
+
+/// A position in the app's pictures, in pixels.
+package struct TouchPosition: Hashable, Sendable {
+  package var x: Double
+  package var y: Double
+
+  /// Creates a position, in pixels from the upper left corner.
+  package init(x: Double, y: Double) {
+    self.x = x
+    self.y = y
+  }
+}
+
+package struct Touch: Equatable, Sendable {
+  /// 0…9; different for each finger that is down.
+  package var id: Int
+  package var position: TouchPosition
+  /// When it was there, by the head unit's clock; nil when the head unit sends no time.
+  package var time: Duration?
+
+  package init(id: Int, position: TouchPosition, time: Duration? = nil) {
+    self.id = id
+    self.position = position
+    self.time = time
+  }
+}
+
+/// A change of one finger, or of all. For each finger `down` comes first, then any `motion`, then `up` or `cancel`.
+package enum TouchAction: Equatable, Sendable {
+  case down(Touch)
+  case motion(Touch)
+  case up(Touch)
+  /// The actions since the last `frame` happened at the same time.
+  case frame
+  /// Forget all fingers that are down, with the gestures that they have begun.
+  case cancel
+}

@@ -1,15 +1,15 @@
 extension VideoNegotiation {
   /// The right to send pictures of the input now, and the targets for encoding them.
-  public struct Permission: Equatable, Sendable {
-    public var grant: VideoGrant
-    public var targets: EncoderTargets
+  package struct Permission: Equatable, Sendable {
+    package var grant: VideoGrant
+    package var targets: EncoderTargets
     /// The frame rate that user or head unit prefer, for H.264 input, which can't be thinned out; nil if neither has a
     /// preference.
-    public var frameRateLimit: Fraction?
+    package var frameRateLimit: Fraction?
   }
 
   /// What to do with the frame at hand.
-  public enum FrameDecision: Equatable, Sendable {
+  package enum FrameDecision: Equatable, Sendable {
     case send(Permission)
     case drop(FrameDropReason)
     /// Ask upstream what it can send, give the answer to ``upstreamAnswered(_:_:)`` and decide again;
@@ -23,7 +23,7 @@ extension VideoNegotiation {
   }
 }
 
-public enum FrameDropReason: Int, CaseIterable, Sendable {
+package enum FrameDropReason: Int, CaseIterable, Sendable {
   /// There is no connection, or no stream yet.
   case notStreaming
   /// Driver or app do not want video now.
@@ -46,7 +46,7 @@ public enum FrameDropReason: Int, CaseIterable, Sendable {
   case noPicture
 
   /// Whether the viewer misses something, which is reported to the application. A lower frame rate is intended.
-  public var isLossOfQuality: Bool {
+  package var isLossOfQuality: Bool {
     switch self {
     case .notStreaming, .suspended, .queueFull, .latency, .late, .wrongSize, .waitingForKeyFrame: true
     case .frameRate, .discarded, .noPicture: false

@@ -1,29 +1,29 @@
 /// Which of the head unit's displays the app can stream to, once upstream's ranges have been asked; the first one is
 /// streamed.
-public struct VideoChoice: Equatable, Sendable {
+package struct VideoChoice: Equatable, Sendable {
   /// The head unit's displays, in its order; empty when it takes any size.
-  public let displays: [VideoDisplay]
+  package let displays: [VideoDisplay]
   /// The displays that the ranges accept, in the same order, without the fallbacks.
-  public let acceptedDisplays: [VideoDisplay]
+  package let acceptedDisplays: [VideoDisplay]
   /// Accepted displays of an earlier list: requested only when the head unit refuses the present sizes.
-  public let fallbackDisplays: [VideoDisplay]
+  package let fallbackDisplays: [VideoDisplay]
   /// The displays that the ranges reject, with the reason.
-  public let rejections: [Rejection]
+  package let rejections: [Rejection]
 
   /// A display that is not streamed to.
-  public struct Rejection: Equatable, Sendable, CustomStringConvertible {
-    public var display: VideoDisplay
+  package struct Rejection: Equatable, Sendable, CustomStringConvertible {
+    package var display: VideoDisplay
     /// The first failing test with both numbers, for users.
-    public var reason: String
+    package var reason: String
 
     /// "800×480, 8.0 in: width 800 is above landscape::max-width 700".
-    public var description: String { "\(display): \(reason)" }
+    package var description: String { "\(display): \(reason)" }
   }
 
   /// - Parameters:
   ///   - displays: in the head unit's order.
   ///   - reasons: why displays are rejected, by their index.
-  public init(_ displays: [VideoDisplay], reasons: [Int: String] = [:]) {
+  package init(_ displays: [VideoDisplay], reasons: [Int: String] = [:]) {
     self.displays = displays
     var accepted: [VideoDisplay] = []
     var rejections: [Rejection] = []
@@ -40,21 +40,21 @@ public struct VideoChoice: Equatable, Sendable {
   }
 
   /// Whether the head unit has displays, but none that the app supports: then nothing is streamed.
-  public var supportsNone: Bool { acceptedDisplays.isEmpty && !displays.isEmpty }
+  package var supportsNone: Bool { acceptedDisplays.isEmpty && !displays.isEmpty }
 
   /// Sizes of the pictures that can be streamed, the first choice first.
-  public var sizes: [VideoSize] { acceptedDisplays.compactMap(\.streamSize) }
+  package var sizes: [VideoSize] { acceptedDisplays.compactMap(\.streamSize) }
 
   /// Sizes to try when all of ``sizes`` are refused.
-  public var fallbackSizes: [VideoSize] { fallbackDisplays.compactMap(\.streamSize) }
+  package var fallbackSizes: [VideoSize] { fallbackDisplays.compactMap(\.streamSize) }
 
   /// Whether the same pictures can be streamed; other differences do not count.
-  public func hasSameSizes(as other: VideoChoice) -> Bool {
+  package func hasSameSizes(as other: VideoChoice) -> Bool {
     sizes == other.sizes && supportsNone == other.supportsNone
   }
 
   /// The display that shows pictures of `size`.
-  public func display(streaming size: VideoSize) -> VideoDisplay? {
+  package func display(streaming size: VideoSize) -> VideoDisplay? {
     acceptedDisplays.first { $0.streamSize == size } ?? fallbackDisplays.first { $0.streamSize == size }
   }
 
@@ -62,7 +62,7 @@ public struct VideoChoice: Equatable, Sendable {
   private static let mostReasons = 100
 
   /// Why the app supports none of the displays, as sentences for users; nil when it supports one.
-  public var rejectionReason: String? {
+  package var rejectionReason: String? {
     guard supportsNone else { return nil }
     let listed = rejections.prefix(Self.mostReasons).map(\.description).joined(separator: "; ")
     let rest = rejections.count - Self.mostReasons

@@ -1,31 +1,31 @@
 /// One way in which the head unit can show video: an entry of its capability, with inherited members filled in.
-public struct VideoDisplay: Equatable, Sendable {
+package struct VideoDisplay: Equatable, Sendable {
   /// Size in head-unit pixels.
-  public let size: VideoSize
+  package let size: VideoSize
   /// The factor by which the head unit enlarges the pictures, 1…10.
-  public let scale: Double
+  package let scale: Double
   /// Size of the encoded pictures: the display's ÷ scale, rounded half up, then even; nil when that can't be encoded.
-  public private(set) var streamSize: VideoSize?
+  package private(set) var streamSize: VideoSize?
   /// Inches; nil when the head unit announces none, or 0.
-  public let diagonal: Double?
+  package let diagonal: Double?
   /// Nil when the head unit announces none, or 0.
-  public let pixelsPerInch: Double?
+  package let pixelsPerInch: Double?
   /// The frames per second that the head unit prefers; nil when it announces none.
-  public var frameRate: Int?
+  package var frameRate: Int?
   /// The head unit's limit in kbit/s; nil when it has none.
-  public var maximumBitrate: Int?
+  package var maximumBitrate: Int?
   /// In the head unit's order of preference; nil when it announces none.
-  public var formats: [VideoStreamingFormat]?
+  package var formats: [VideoStreamingFormat]?
   /// Whether the head unit wants the touchable rectangles of the picture.
-  public var takesHapticData = false
+  package var takesHapticData = false
   /// From a list that a later size has replaced: requested only once the head unit has refused the sizes that it
   /// announces now.
-  public var isFallback = false
+  package var isFallback = false
 
   /// The smallest side that is encoded.
-  public static let minimumSide = 16
+  package static let minimumSide = 16
   /// The largest side that is encoded.
-  public static let maximumSide = 8192
+  package static let maximumSide = 8192
   /// The largest picture of any level of H.264 (`MaxFS` of level 6.2, table A-1), in macroblocks of 16×16 pixels.
   private static let maximumMacroblocks = 139_264
 
@@ -36,7 +36,7 @@ public struct VideoDisplay: Equatable, Sendable {
   ///   - diagonal: inches; 0 counts as missing.
   ///   - pixelsPerInch: 0 counts as missing.
   ///   - frameRate: frames per second; 0 counts as missing.
-  public init(
+  package init(
     size: VideoSize, scale: Double? = nil, diagonal: Double? = nil, pixelsPerInch: Double? = nil, frameRate: Int? = nil
   ) {
     self.size = size
@@ -50,7 +50,7 @@ public struct VideoDisplay: Equatable, Sendable {
 
   /// Size ÷ scale, rounded half up, but not yet even: what ranges are compared with. Nil when that
   /// exceeds an integer.
-  public var scaledSize: VideoSize? {
+  package var scaledSize: VideoSize? {
     func side(_ pixels: Int) -> Int? { Int(exactly: (Double(pixels) / scale).rounded(.toNearestOrAwayFromZero)) }
     guard let width = side(size.width), let height = side(size.height) else { return nil }
     return VideoSize(width, height)
@@ -70,7 +70,7 @@ public struct VideoDisplay: Equatable, Sendable {
   }
 
   /// The same display, for a head unit that has acknowledged another size of the pictures than it has announced.
-  public func streaming(_ size: VideoSize) -> VideoDisplay {
+  package func streaming(_ size: VideoSize) -> VideoDisplay {
     var display = self
     display.streamSize = size
     return display
@@ -85,7 +85,7 @@ public struct VideoDisplay: Equatable, Sendable {
   }
 
   /// Whether this is the same display, apart from rates and formats.
-  public func isSame(as other: VideoDisplay) -> Bool { identity == other.identity }
+  package func isSame(as other: VideoDisplay) -> Bool { identity == other.identity }
 
   var identity: Identity {
     Identity(size: size, diagonal: diagonal, pixelsPerInch: pixelsPerInch, scale: scale)
@@ -94,7 +94,7 @@ public struct VideoDisplay: Equatable, Sendable {
 
 extension VideoDisplay: CustomStringConvertible {
   /// "800×380, scale 1.5, 5.0 in, 96.0 ppi".
-  public var description: String {
+  package var description: String {
     "\(size)" + (scale == 1 ? "" : ", scale \(scale.shortText)") + (diagonal.map { ", \($0.shortText) in" } ?? "")
       + (pixelsPerInch.map { ", \($0.shortText) ppi" } ?? "")
   }
@@ -109,14 +109,14 @@ extension VideoDisplay {
   /// ``isFallback``, those of a list that a later size has replaced. Displays without a usable size are left out.
   /// Rates, formats and haptics that an additional entry leaves out are those of the capability itself; but a missing
   /// scale is 1, and a missing diagonal unknown.
-  public static func displays(of capability: VideoStreamingCapability) -> [VideoDisplay] {
+  package static func displays(of capability: VideoStreamingCapability) -> [VideoDisplay] {
     let announced = entries(of: capability).map(\.display)
     return announced + fallbacks(of: capability, besides: announced)
   }
 
   /// The displays of a head unit whose capability is missing, or has no size that can be streamed: its screen, if that
   /// is known. Without a capability it takes a byte stream (SDL-0058).
-  public static func displays(
+  package static func displays(
     of capability: VideoStreamingCapability?, screen: VideoSize?
   ) -> [VideoDisplay] {
     guard let screen else { return capability.map(displays(of:)) ?? [] }

@@ -8,7 +8,7 @@ import SDLMessages
 ///
 /// It is driven by levels: the request to the head unit depends only on the present state, not on the events that led
 /// to it.
-public struct VideoNegotiation: StreamNegotiation {
+package struct VideoNegotiation: StreamNegotiation {
   /// The service, from its grant until the application is told of its end.
   private struct Service {
     var grant: VideoGrant
@@ -18,12 +18,12 @@ public struct VideoNegotiation: StreamNegotiation {
   }
 
   /// Updates of the size within this time lead to one restart of the service.
-  public static let settlingTime = Duration.milliseconds(100)
+  package static let settlingTime = Duration.milliseconds(100)
 
-  public var settings: Settings
-  public var pipeline = PipelineState()
+  package var settings: Settings
+  package var pipeline = PipelineState()
   /// The session's status; empty without a connection.
-  public private(set) var session = AppSession.Status()
+  package private(set) var session = AppSession.Status()
   private var service: Service?
   private var app: AppPresence
 
@@ -39,15 +39,15 @@ public struct VideoNegotiation: StreamNegotiation {
 
   private var outputs: [Output] = []
   /// The permission for the next frame; computed with each input, so that a frame costs nothing.
-  public private(set) var permission: Permission?
+  package private(set) var permission: Permission?
 
-  public init(settings: Settings, appState: AppState = .foreground) {
+  package init(settings: Settings, appState: AppState = .foreground) {
     self.settings = settings
     app = AppPresence(appState)
   }
 
   /// What to do now, after any number of inputs.
-  public mutating func takeOutputs(at now: Duration) -> [Output] {
+  package mutating func takeOutputs(at now: Duration) -> [Output] {
     permission = usableGrant.map { grant in
       let frameRateLimit = selection.frameRateLimit(settings.encoder, upstream.size)
       return Permission(grant: grant, targets: encoderTargets, frameRateLimit: frameRateLimit)
@@ -72,42 +72,42 @@ public struct VideoNegotiation: StreamNegotiation {
 /// The present state, and the request that follows from it.
 extension VideoNegotiation {
   /// The head unit's displays as far as upstream may know them; nil while the head unit has not announced any.
-  public var knownDisplays: [VideoDisplay]? { selection.knownDisplays }
+  package var knownDisplays: [VideoDisplay]? { selection.knownDisplays }
   /// The displays that may be streamed to, the first choice first; nil while the head unit has not announced any, empty
   /// when it takes any size.
-  public var acceptedDisplays: [VideoDisplay]? { selection.acceptedDisplays }
-  public var rejectedDisplays: [VideoDisplay] { selection.rejectedDisplays }
+  package var acceptedDisplays: [VideoDisplay]? { selection.acceptedDisplays }
+  package var rejectedDisplays: [VideoDisplay] { selection.rejectedDisplays }
   /// The head unit has displays, and the app supports none of them.
-  public var supportsNone: Bool { selection.supportsNone }
+  package var supportsNone: Bool { selection.supportsNone }
   /// Nil before the first caps, and for H.264 whose parameter sets are yet to come.
-  public var inputSize: VideoSize? { upstream.size }
+  package var inputSize: VideoSize? { upstream.size }
   /// Also while only the frames will tell the input's size.
-  public var isInputRaw: Bool { upstream.isRaw }
+  package var isInputRaw: Bool { upstream.isRaw }
 
   /// Whether the head unit does not take upstream's present pictures: then their caps are offered as the last choice,
   /// so that the pipeline gets an error that says why.
-  public var isInputRefused: Bool { upstream.isAccepted(selection) == false }
+  package var isInputRefused: Bool { upstream.isAccepted(selection) == false }
 
-  public var hasGrant: Bool { service != nil }
+  package var hasGrant: Bool { service != nil }
 
   /// The right to send, and since when it exists.
-  public var grantWithTime: (grant: VideoGrant, since: Duration)? { service.map { ($0.grant, $0.since) } }
+  package var grantWithTime: (grant: VideoGrant, since: Duration)? { service.map { ($0.grant, $0.since) } }
 
   /// A grant that is not used, because app or input are about to change.
-  public var hasUnusedGrant: Bool { hasGrant && !isSuspendedBySession && permission == nil }
+  package var hasUnusedGrant: Bool { hasGrant && !isSuspendedBySession && permission == nil }
 
   /// A notice should be shown when the stream is suspended.
-  public var isNoticeWanted: Bool { app.isNoticeWanted }
+  package var isNoticeWanted: Bool { app.isNoticeWanted }
 
   /// The session's, except for a notice that is still being sent, and a pipeline that is paused.
-  public var streamState: StreamState { announcements.streamState(session.videoState, hasGrant: hasGrant) }
+  package var streamState: StreamState { announcements.streamState(session.videoState, hasGrant: hasGrant) }
 
-  public var serviceState: StreamState { session.videoState }
+  package var serviceState: StreamState { session.videoState }
 
-  public var hasRequestedPause: Bool { announcements.hasRequestedPause }
+  package var hasRequestedPause: Bool { announcements.hasRequestedPause }
 
   /// The driver does not show the app.
-  public var isSuspendedByDriver: Bool { session.hmi.map { !$0.allowsVideo } ?? false }
+  package var isSuspendedByDriver: Bool { session.hmi.map { !$0.allowsVideo } ?? false }
 
   private var isSuspendedBySession: Bool { session.videoState == .suspended }
 
@@ -117,12 +117,12 @@ extension VideoNegotiation {
   private var prefersAnotherSize: Bool { upstream.prefersAnotherSize(selection) }
 
   /// Frames per second that the head unit would like for pictures of the input's size.
-  public var preferredFrameRate: Int? { selection.preferredFrameRate(for: upstream.size) }
+  package var preferredFrameRate: Int? { selection.preferredFrameRate(for: upstream.size) }
 
   /// The encoder's targets for pictures of the input's size.
-  public var encoderTargets: EncoderTargets { encoderTargets(for: upstream.size ?? VideoSize(0, 0)) }
+  package var encoderTargets: EncoderTargets { encoderTargets(for: upstream.size ?? VideoSize(0, 0)) }
 
-  public func encoderTargets(for size: VideoSize) -> EncoderTargets {
+  package func encoderTargets(for size: VideoSize) -> EncoderTargets {
     let limits = selection.encoderLimits(for: upstream.size, service?.grant.transportClass)
     return EncoderTargets(preferences: settings.encoder, limits: limits, size: size)
   }
@@ -150,7 +150,7 @@ extension VideoNegotiation {
 /// Answers of ranges and caps.
 extension VideoNegotiation {
   /// The choice has to be made again; nil while the head unit has not announced its displays.
-  public mutating func beginChoice(_ cause: ChoiceCause) -> RangesQuestion? { selection.question(cause) }
+  package mutating func beginChoice(_ cause: ChoiceCause) -> RangesQuestion? { selection.question(cause) }
 
   /// Upstream has answered.
   ///
@@ -159,7 +159,7 @@ extension VideoNegotiation {
   ///   - lostFrames: all frames so far that were not sent.
   /// - Returns: whether to ask upstream for other pictures now, with ``upstreamQuestion``.
   /// - Throws: when the resize policy forbids the resize.
-  public mutating func choose(
+  package mutating func choose(
     _ choice: VideoChoice, supported: [VideoDisplay], _ question: RangesQuestion, lostFrames: UInt64, now: Duration
   ) throws(VideoProblem) -> Bool {
     guard !pipeline.isStopping, let subject = selection.answered(question) else { return false }
@@ -223,7 +223,7 @@ extension VideoNegotiation {
   /// Upstream sends other pictures from now on.
   ///
   /// - Parameter size: nil for H.264 whose caps do not tell; its parameter sets will.
-  public mutating func inputChanged(_ size: VideoSize?, isRaw: Bool, lostFrames: UInt64, now: Duration) {
+  package mutating func inputChanged(_ size: VideoSize?, isRaw: Bool, lostFrames: UInt64, now: Duration) {
     guard upstream.inputChanged(size, isRaw: isRaw, selection), size != resize.size else { return }
     resize.begin(now: now, lostFrames: lostFrames)
   }
@@ -231,15 +231,15 @@ extension VideoNegotiation {
   /// The start of the stream is announced with the first picture that can be seen.
   ///
   /// - Parameter lacksPicture: whether frames of a live stream come of which a decoder can't show any yet.
-  public mutating func inputChanged(lacksPicture: Bool) {
+  package mutating func inputChanged(lacksPicture: Bool) {
     self.lacksPicture = lacksPicture
     announceStart()
   }
 
-  public var upstreamQuestion: UpstreamQuestion { selection.upstreamQuestion }
+  package var upstreamQuestion: UpstreamQuestion { selection.upstreamQuestion }
 
   /// - Parameter sizes: the accepted sizes that upstream can send, in its order of preference.
-  public mutating func upstreamAnswered(_ question: UpstreamQuestion, _ sizes: [VideoSize]) -> UpstreamAnswer {
+  package mutating func upstreamAnswered(_ question: UpstreamQuestion, _ sizes: [VideoSize]) -> UpstreamAnswer {
     guard question == upstreamQuestion else { return .outdated }
     let answer = upstream.answered(sizes, selection)
     if answer == .stays, upstream.isAccepted(selection) == true { upstreamStays() }
@@ -262,7 +262,7 @@ extension VideoNegotiation {
   ///
   /// - Parameter lostFrames: all frames so far that were not sent.
   /// - Throws: when both sides have no format or size in common.
-  public mutating func sessionChanged(
+  package mutating func sessionChanged(
     to status: AppSession.Status, lostFrames: UInt64, now: Duration
   ) throws(VideoProblem) -> Questions {
     let former = session
@@ -328,7 +328,7 @@ extension VideoNegotiation {
   /// A start of video has failed: try the same again later, or something else at once.
   ///
   /// - Throws: when nothing is left to request.
-  public mutating func startFailed(
+  package mutating func startFailed(
     _ failure: VideoStartFailure, _ request: VideoStartRequest, retryAfter: Duration?
   ) throws(VideoProblem) {
     if let retryAfter {
@@ -345,23 +345,23 @@ extension VideoNegotiation {
     requestPlayingIfNeeded()
   }
 
-  public mutating func appStateChanged(_ state: AppState) {
+  package mutating func appStateChanged(_ state: AppState) {
     app.state = state
     outputs.append(.appState(state))
     requestPlayingIfNeeded()
   }
 
-  public mutating func played() {
+  package mutating func played() {
     pipeline.play()
     announceStart()
   }
 
-  public mutating func paused() {
+  package mutating func paused() {
     if pipeline.pause() { announceSuspension(.paused) }
   }
 
   /// A flush: frames before it do not count any more.
-  public mutating func flushed() {
+  package mutating func flushed() {
     upstream.flushed()
     pipeline.begin()
   }
@@ -371,7 +371,7 @@ extension VideoNegotiation {
 extension VideoNegotiation {
   /// Decides on the frame at hand. While it may not be sent it is dropped, as on a screen that is off, and the
   /// application is asked once for a pause, in PLAYING.
-  public mutating func decide(_ timing: BufferTiming, now: Duration) -> FrameDecision {
+  package mutating func decide(_ timing: BufferTiming, now: Duration) -> FrameDecision {
     guard !hasStopped else { return .fail(nil) }
     if !isInterrupted, permission == nil, !supportsNone, isInputRefused, let decision = decideMismatch(now: now) {
       return decision
@@ -411,7 +411,7 @@ extension VideoNegotiation {
   }
 
   /// The first frame of a service is in the queue; returns whether that completes a resize.
-  public mutating func firstFrameQueued(of grant: VideoGrant, lostFrames: UInt64, now: Duration) -> Bool {
+  package mutating func firstFrameQueued(of grant: VideoGrant, lostFrames: UInt64, now: Duration) -> Bool {
     service?.hasRun = true
     guard let completed = resize.sentFirst(of: grant.size, now: now, lostFrames: lostFrames) else { return false }
     // It is reported after the start of the stream.
@@ -424,7 +424,7 @@ extension VideoNegotiation {
   }
 
   /// Frames of a size that the head unit does not take, at the end of the stream; nil when there were none.
-  public var finalMismatch: VideoProblem? { upstream.finalMismatch(selection).map(VideoProblem.sizeMismatch) }
+  package var finalMismatch: VideoProblem? { upstream.finalMismatch(selection).map(VideoProblem.sizeMismatch) }
 }
 
 /// Notifications of the application: each change once, in order.
@@ -443,7 +443,7 @@ extension VideoNegotiation {
   }
 
   /// Frames are not sent from now on because of the app's state; the notice, if any, has been sent.
-  public mutating func suspensionCompleted() {
+  package mutating func suspensionCompleted() {
     announceSuspension(.appState)
   }
 

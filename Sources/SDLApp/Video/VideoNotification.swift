@@ -1,6 +1,6 @@
 extension VideoNegotiation {
   /// The outputs of an input, in order.
-  public enum Output: Equatable, Sendable {
+  package enum Output: Equatable, Sendable {
     /// The video to request of the head unit from now on; nil for none.
     case request(VideoStartRequest?)
     /// The app's state from now on; after the request, which depends on it.
@@ -13,7 +13,7 @@ extension VideoNegotiation {
   }
 }
 
-public enum VideoNotification: Equatable, Sendable {
+package enum VideoNotification: Equatable, Sendable {
   case started(VideoGrant, reason: String)
   /// A notification that video and sound share.
   case stream(StreamNotification)
@@ -25,9 +25,24 @@ public enum VideoNotification: Equatable, Sendable {
 }
 
 /// Why a resize is not followed; the field `reason` of `sdl-resize-ignored`.
-public enum ResizeIgnoredReason: String, Sendable {
+package enum ResizeIgnoredReason: String, Sendable {
   /// `resize-policy=keep`.
   case policy = "resize-policy"
   /// Upstream sends no other size.
   case upstream
+}
+
+extension VideoNegotiation {
+  package struct Settings: Equatable, Sendable {
+    package var suspendPolicy = SuspendPolicy.auto
+    package var resizePolicy = ResizePolicy.renegotiate
+    /// How H.264 may be carried, in order of preference; nil leaves it to the head unit.
+    package var transports: [VideoTransport]?
+    package var encoder = EncoderPreferences()
+    /// No picture has more pixels than this one: they cost memory and computing time, and it is the head unit that asks
+    /// for them.
+    package var largestPicture = VideoSize(4096, 2304)
+
+    package init() {}
+  }
 }

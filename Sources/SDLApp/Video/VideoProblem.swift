@@ -1,7 +1,7 @@
 /// Errors of a video stream, with advice for the user.
-public enum VideoProblem: Error, Equatable, Sendable {
+package enum VideoProblem: Error, Equatable, Sendable {
   /// The consequence of a refused start.
-  public enum Outlook: Equatable, Sendable {
+  package enum Outlook: Equatable, Sendable {
     /// Nil when the HMI level does not allow video: not before the driver opens the app.
     case retry(after: Duration?)
     /// A sentence.
@@ -22,19 +22,19 @@ public enum VideoProblem: Error, Equatable, Sendable {
   case exhausted(VideoStartFailure, VideoStartLadder, isInputRaw: Bool)
 
   /// Whether the head unit's permission is missing, rather than a format.
-  public var concernsPermission: Bool {
+  package var concernsPermission: Bool {
     if case .startRefused(_, _, .retry) = self { true } else { false }
   }
 
   /// For developers.
-  public var details: String? {
+  package var details: String? {
     if case .startRefused(_, let request, _) = self { "requested \(request)" } else { nil }
   }
 }
 
 extension VideoProblem: CustomStringConvertible {
   /// What happened, and advice.
-  public var description: String {
+  package var description: String {
     switch self {
     case .noCommonFormat(let offered, let allowed):
       let takes = offered.map(\.description).joined(separator: ", ")
@@ -81,7 +81,7 @@ extension VideoProblem: CustomStringConvertible {
 
 extension SizeMismatch: CustomStringConvertible {
   /// "The input is 640×480, but the head unit takes 800×480".
-  public var description: String {
+  package var description: String {
     "The input is \(size.map { "\($0)" } ?? "of unknown size"), but the head unit takes \(accepted)"
       + (rejectionReason.map { " (\($0))" } ?? "")
   }

@@ -1,5 +1,5 @@
 /// What happens to a stream when the head unit resizes the picture.
-public enum ResizePolicy: Int32, CaseIterable, Sendable {
+package enum ResizePolicy: Int32, CaseIterable, Sendable {
   /// The service ends, and one of the new size begins.
   case renegotiate
   /// The service keeps its size until it ends; the next one has the new size.
@@ -11,14 +11,14 @@ public enum ResizePolicy: Int32, CaseIterable, Sendable {
 ///
 /// A resize begins with the first update that makes the present size unwanted. Further sizes belong to the same resize,
 /// until a frame of one of them completes it, or the old size is wanted again.
-public struct VideoResize: Equatable, Sendable {
-  public struct Completed: Equatable, Sendable {
-    public var former: VideoSize
-    public var present: VideoSize
+package struct VideoResize: Equatable, Sendable {
+  package struct Completed: Equatable, Sendable {
+    package var former: VideoSize
+    package var present: VideoSize
     /// From the first update to the first frame.
-    public var duration: Duration
+    package var duration: Duration
     /// Frames that came, or waited, during the resize, and were not sent.
-    public var lostFrames: UInt64
+    package var lostFrames: UInt64
   }
 
   private struct Beginning: Equatable, Sendable {
@@ -27,28 +27,28 @@ public struct VideoResize: Equatable, Sendable {
   }
 
   /// The size of the frames that were sent last; nil before the first.
-  public private(set) var size: VideoSize?
+  package private(set) var size: VideoSize?
   private var beginning: Beginning?
 
-  public init() {}
+  package init() {}
 
   /// The present size is not wanted any more.
-  public var isUnderWay: Bool { beginning != nil }
+  package var isUnderWay: Bool { beginning != nil }
 
   /// Another size is wanted than the present one. `lostFrames` counts all frames so far that were not sent.
-  public mutating func begin(now: Duration, lostFrames: UInt64) {
+  package mutating func begin(now: Duration, lostFrames: UInt64) {
     guard size != nil, beginning == nil else { return }
     beginning = Beginning(time: now, lostFrames: lostFrames)
   }
 
   /// The present size stays after all.
-  public mutating func callOff() {
+  package mutating func callOff() {
     beginning = nil
   }
 
   /// A service has got its first frame. Returns the resize that this completes, if it has another size than those
   /// before.
-  public mutating func sentFirst(of newSize: VideoSize, now: Duration, lostFrames: UInt64) -> Completed? {
+  package mutating func sentFirst(of newSize: VideoSize, now: Duration, lostFrames: UInt64) -> Completed? {
     defer {
       size = newSize
       beginning = nil
@@ -62,7 +62,7 @@ public struct VideoResize: Equatable, Sendable {
 
   /// Whether a head unit that took the sizes `former`, and now takes `present`, both in its order and empty for any,
   /// has resized a stream of `size`. Encoded video stays as it is while its size is accepted at all.
-  public static func affects(_ size: VideoSize, former: [VideoSize], present: [VideoSize], isRaw: Bool) -> Bool {
+  package static func affects(_ size: VideoSize, former: [VideoSize], present: [VideoSize], isRaw: Bool) -> Bool {
     guard let preferred = present.first else { return false }
     return !present.contains(size) || (isRaw && preferred != size && former.first == size)
   }

@@ -377,7 +377,7 @@ extension VideoSelection {
 
 extension VideoNegotiation {
   /// Why the choice is made again.
-  public enum ChoiceCause: Sendable {
+  package enum ChoiceCause: Sendable {
     /// The head unit's capability has changed.
     case headUnit([VideoDisplay])
     /// The app's ranges have changed.
@@ -387,8 +387,8 @@ extension VideoNegotiation {
   }
 
   /// The question to upstream before the choice is made: which of these displays its ranges and caps accept.
-  public struct RangesQuestion: Sendable {
-    public let displays: [VideoDisplay]
+  package struct RangesQuestion: Sendable {
+    package let displays: [VideoDisplay]
     fileprivate let cause: ChoiceCause
     fileprivate let number: UInt64
 
@@ -397,21 +397,21 @@ extension VideoNegotiation {
   }
 
   /// The questions to upstream after a change of the session.
-  public struct Questions: Sendable {
+  package struct Questions: Sendable {
     /// Nil if the choice stays as it is.
-    public internal(set) var ranges: RangesQuestion?
+    package internal(set) var ranges: RangesQuestion?
     /// Upstream should send other pictures now.
-    public internal(set) var asksUpstream = false
+    package internal(set) var asksUpstream = false
   }
 
   /// The question which of the accepted sizes upstream can send.
-  public struct UpstreamQuestion: Equatable, Sendable {
+  package struct UpstreamQuestion: Equatable, Sendable {
     /// The head unit's displays, the first choice first.
-    public let displays: [VideoDisplay]
+    package let displays: [VideoDisplay]
     fileprivate let choiceNumber: UInt64
   }
   /// The consequence for upstream.
-  public enum UpstreamAnswer: Equatable, Sendable {
+  package enum UpstreamAnswer: Equatable, Sendable {
     /// It has to negotiate again: send a RECONFIGURE event.
     case changes
     /// It has been told that already, by another thread or because of an earlier frame. To tell it twice would make it

@@ -5,12 +5,12 @@
 /// When sizes or transports have run out, one start without parameters is the last resort (SDL-0058); head units
 /// without a capability take it as H.264 over RAW. After that nothing is left. No refused request is repeated, so there
 /// are at most sizes + transports − 1 requests before the last.
-public struct VideoStartLadder: Equatable, Sendable {
+package struct VideoStartLadder: Equatable, Sendable {
   /// A request that the head unit refused.
-  public struct Attempt: Equatable, Sendable {
-    public var request: VideoStartRequest
+  package struct Attempt: Equatable, Sendable {
+    package var request: VideoStartRequest
     /// Keys of the request, as the head unit named them.
-    public var rejectedParameters: [String]
+    package var rejectedParameters: [String]
   }
 
   private enum Step: Equatable, Sendable {
@@ -21,20 +21,20 @@ public struct VideoStartLadder: Equatable, Sendable {
 
   /// Sizes that have not been refused, in order of preference. Empty from the beginning when the head unit takes any
   /// size.
-  public private(set) var sizes: [VideoSize]
+  package private(set) var sizes: [VideoSize]
   /// What has not been refused, in order of preference.
-  public private(set) var transports: [VideoTransport]
+  package private(set) var transports: [VideoTransport]
   /// Refused requests, in their order.
-  public private(set) var attempts: [Attempt] = []
+  package private(set) var attempts: [Attempt] = []
   /// There are further sizes, but the input can't change.
-  public private(set) var isInputFixed = false
+  package private(set) var isInputFixed = false
   private var refusedSizes: Set<VideoSize> = []
   private var step = Step.parameters
   /// Only a head unit that refuses its own sizes gets that far.
   private var attemptLimit: Int
 
   /// A ladder without refusals. Without transports there is nothing to request.
-  public init(sizes: [VideoSize], transports: [VideoTransport]) {
+  package init(sizes: [VideoSize], transports: [VideoTransport]) {
     self.sizes = sizes
     self.transports = transports
     attemptLimit = max(sizes.count, 1) + transports.count
@@ -62,13 +62,13 @@ public struct VideoStartLadder: Equatable, Sendable {
 
   var hasRefusals: Bool { !attempts.isEmpty || isInputFixed }
 
-  public var isExhausted: Bool { step == .exhausted }
+  package var isExhausted: Bool { step == .exhausted }
 
   /// Whether pictures of `size` may still be requested.
-  public func allows(_ size: VideoSize) -> Bool { step != .parameters || !refusedSizes.contains(size) }
+  package func allows(_ size: VideoSize) -> Bool { step != .parameters || !refusedSizes.contains(size) }
 
   /// The request for pictures of `size`; nil if none is left.
-  public func request(for size: VideoSize) -> VideoStartRequest? {
+  package func request(for size: VideoSize) -> VideoStartRequest? {
     switch step {
     case .parameters:
       guard allows(size), let transport = transports.first else { return nil }
@@ -79,7 +79,7 @@ public struct VideoStartLadder: Equatable, Sendable {
   }
 
   /// The head unit refused `request`, for good.
-  public mutating func refused(_ request: VideoStartRequest, _ failure: VideoStartFailure) {
+  package mutating func refused(_ request: VideoStartRequest, _ failure: VideoStartFailure) {
     guard failure.isFinal(for: request), !isExhausted else { return }
     attempts.append(Attempt(request: request, rejectedParameters: failure.rejectedParameters))
     if request.isBare {
@@ -100,7 +100,7 @@ public struct VideoStartLadder: Equatable, Sendable {
   }
 
   /// The input is of a size that was refused, and can't change: no other size can be tried.
-  public mutating func fixInput() {
+  package mutating func fixInput() {
     guard step == .parameters else { return }
     isInputFixed = true
     step = .bare
@@ -109,7 +109,7 @@ public struct VideoStartLadder: Equatable, Sendable {
 
 extension VideoStartLadder.Attempt: CustomStringConvertible {
   /// "H264 over RTP, 800×480 (rejected: videoProtocol)".
-  public var description: String {
+  package var description: String {
     "\(request)" + (rejectedParameters.isEmpty ? "" : " (rejected: \(rejectedParameters.joined(separator: ", ")))")
   }
 }

@@ -1,5 +1,5 @@
 /// A `videoProtocol` of the video service that can be sent.
-public enum VideoTransport: String, CaseIterable, Sendable {
+package enum VideoTransport: String, CaseIterable, Sendable {
   /// Annex B byte stream.
   case raw = "RAW"
   /// RTP packets (RFC 6184) with lengths in front (RFC 4571).
@@ -7,7 +7,7 @@ public enum VideoTransport: String, CaseIterable, Sendable {
 }
 
 /// A `videoCodec` of the video service that can be sent.
-public enum VideoCodec: String, Sendable {
+package enum VideoCodec: String, Sendable {
   case h264 = "H264"
 }
 
@@ -17,7 +17,7 @@ extension VideoTransport {
   ///   - offered: the head unit's list, in its order of preference. A capability that lists nothing inherits the list
   ///     of the root capability; head units without any list take H.264 as a byte stream (SDL-0058).
   ///   - allowed: the user's list, whose order takes precedence over the head unit's; nil for the head unit's order.
-  public static func choices(offered: [VideoStreamingFormat]?, wished allowed: [VideoTransport]? = nil)
+  package static func choices(offered: [VideoStreamingFormat]?, wished allowed: [VideoTransport]? = nil)
     -> [VideoTransport]
   {
     guard let offered, !offered.isEmpty else { return unique(allowed ?? [.raw]) }

@@ -201,7 +201,7 @@ extension VideoUpstream {
 }
 
 /// Frames come in a size that the head unit does not take.
-public struct SizeMismatch: Equatable, Sendable {
+package struct SizeMismatch: Equatable, Sendable {
   var size: VideoSize?
   /// The sizes that would be accepted, for users.
   var accepted: String

@@ -13,9 +13,9 @@ import TLSEngine
 ///
 /// The thread keeps the connection alive, and the connection refers to its observer only weakly. So the owner must
 /// ``stop(grace:)`` it before letting it go, and no event comes to an observer that is gone.
-public final class AppConnection: Sendable {
+package final class AppConnection: Sendable {
   /// How to get a connected descriptor for the head unit.
-  public enum Endpoint: Sendable {
+  package enum Endpoint: Sendable {
     /// A host name or numeric address, IPv6 without brackets.
     case tcp(host: String, port: UInt16)
     /// An established connection. It can't be made again, so there should be no ``Configuration/reconnection``.
@@ -25,7 +25,7 @@ public final class AppConnection: Sendable {
     case transport(any Transport)
 
     /// The kind of its connections. Nothing is known about a descriptor.
-    public var transportClass: TransportClass {
+    package var transportClass: TransportClass {
       switch self {
       case .tcp, .descriptor: .tcpWiFi
       case .transport(let transport): transport.transportClass
@@ -43,32 +43,32 @@ public final class AppConnection: Sendable {
   }
 
   /// The head unit, and the parameters of the connection.
-  public struct Configuration: Sendable {
-    public var endpoint: Endpoint
-    public var session: AppSession.Configuration
+  package struct Configuration: Sendable {
+    package var endpoint: Endpoint
+    package var session: AppSession.Configuration
     /// For resolving and connecting together. The wait for a peer that connects by itself is not limited, only the
     /// preparation of the transport.
-    public var connectTimeout: Duration
+    package var connectTimeout: Duration
     /// In frames; each is latency.
-    public var videoQueueCapacity: Int
+    package var videoQueueCapacity: Int
     /// In payloads; a second of sound in pieces of 20 ms. No more than 1 MiB is queued, except for one larger payload.
-    public var audioQueueCapacity = 50
+    package var audioQueueCapacity = 50
     /// Nil ends with the first failure.
-    public var reconnection: Reconnection.Timing?
+    package var reconnection: Reconnection.Timing?
     /// Gets the messages of the connection; nil for none.
-    public var messageTrace: (any MessageTrace)?
+    package var messageTrace: (any MessageTrace)?
     /// The clock of all time-outs and of ``AppConnection/setTimer(at:)``.
-    public var clock: TimeSource
+    package var clock: TimeSource
     /// Makes the sockets of TCP connections.
     package var makeSocket: SocketMaker = Socket.tcp
     /// This end of TLS; nil refuses handshakes. The role of a client needs
     /// ``AppSession/Configuration/beginsHandshake``.
-    public var tls: TLSContext? { didSet { makeSecureChannel = tls?.makeChannel } }
+    package var tls: TLSContext? { didSet { makeSecureChannel = tls?.makeChannel } }
     /// Makes the channel of ``tls``, except in a simulation.
     package var makeSecureChannel: SecureChannelFactory?
 
     /// With the usual limits.
-    public init(
+    package init(
       endpoint: Endpoint, session: AppSession.Configuration, connectTimeout: Duration = .seconds(10),
       videoQueueCapacity: Int = 3, reconnection: Reconnection.Timing? = nil, clock: TimeSource = .monotonic
     ) {
@@ -83,9 +83,9 @@ public final class AppConnection: Sendable {
 
   let configuration: Configuration
   /// Video, from any thread.
-  public let video: MediaChannel
+  package let video: MediaChannel
   /// Sound, from any thread.
-  public let audio: MediaChannel
+  package let audio: MediaChannel
   let clock: TimeSource
   let wakeUp = WakeUp()
   let writer: ConnectionWriter
@@ -98,7 +98,7 @@ public final class AppConnection: Sendable {
   private weak let observer: (any AppConnectionObserver)?
 
   /// A connection that does nothing before ``start()``.
-  public init(configuration: Configuration, observer: any AppConnectionObserver) {
+  package init(configuration: Configuration, observer: any AppConnectionObserver) {
     self.configuration = configuration
     self.observer = observer
     clock = configuration.clock
@@ -113,7 +113,7 @@ public final class AppConnection: Sendable {
   /// Begins to connect; failures of that come as the `ended` event. A second start does nothing.
   ///
   /// - Throws: ``LinkError/system(operation:errno:)`` when no thread or descriptor can be had.
-  public func start() throws(LinkError) {
+  package func start() throws(LinkError) {
     try wakeUp.open()
     try thread.start { self.run() }
   }
@@ -123,7 +123,7 @@ public final class AppConnection: Sendable {
   ///
   /// Only a session whose registration is not answered yet may take longer, up to its own time-outs: SDL Core registers
   /// an app whose session has ended meanwhile, and never unregisters it. A caller that can't wait need not ``join()``.
-  public func stop(grace: Duration) {
+  package func stop(grace: Duration) {
     let stop = Stop(deadline: clock.now + grace, drainTimeout: min(ConnectionLoop.drainTimeout, grace / 2))
     commands.withLock { commands in
       if let present = commands.stop, present.deadline <= stop.deadline { return }
@@ -133,22 +133,22 @@ public final class AppConnection: Sendable {
   }
 
   /// What its primary transport runs over.
-  public var transportClass: TransportClass { configuration.endpoint.transportClass }
+  package var transportClass: TransportClass { configuration.endpoint.transportClass }
 
   /// Whether the head unit of the last connection is on this machine.
-  public var isPeerOnThisMachine: Bool { hasLocalPeer.load(ordering: .relaxed) }
+  package var isPeerOnThisMachine: Bool { hasLocalPeer.load(ordering: .relaxed) }
 
   /// Waits until the connection has ended, which only ``stop(grace:)`` makes certain. Does not wait in an observer's
   /// callback.
-  public func join() {
+  package func join() {
     thread.join()
   }
 
   /// Whether the caller runs in a callback of the observer, where it must not wait for anything that this thread has to
   /// do.
-  public var isOnObserverThread: Bool { thread.isCurrent }
+  package var isOnObserverThread: Bool { thread.isCurrent }
 
-  public var statistics: LinkStatistics {
+  package var statistics: LinkStatistics {
     LinkStatistics(
       sentByteCount: writer.sentByteCount, receivedByteCount: receivedByteCount.load(ordering: .relaxed),
       video: video.statistics, audio: audio.statistics)
@@ -160,35 +160,35 @@ public final class AppConnection: Sendable {
 extension AppConnection {
   /// What to stream from now on; nil ends the video service, after half a second at most for queued frames to leave.
   /// The app stays registered.
-  public func setVideoRequest(_ request: VideoStartRequest?) {
+  package func setVideoRequest(_ request: VideoStartRequest?) {
     changeVideo { $0.request = request }
   }
 
   /// Tells the head unit which of its displays the app supports.
-  public func setSupportedDisplays(_ displays: [VideoDisplay]) {
+  package func setSupportedDisplays(_ displays: [VideoDisplay]) {
     changeVideo { $0.supportedDisplays = displays }
   }
 
   /// The app's state from now on. Outside the foreground the session keeps its grant; the caller must send no more than
   /// a notice.
-  public func setAppState(_ appState: AppState) {
+  package func setAppState(_ appState: AppState) {
     changeVideo { $0.appState = appState }
   }
 
   /// The touchable rectangles in the pictures from now on; nil leaves the head unit as it is. Only the newest list is
   /// sent, when the head unit is ready for it.
-  public func setHapticRectangles(_ list: HapticRectangleList?) {
+  package func setHapticRectangles(_ list: HapticRectangleList?) {
     changeVideo { $0.hapticRectangles = list }
   }
 
   /// Whether the app subscribes to the car's buttons from now on.
-  public func setButtonsWanted(_ isWanted: Bool) {
+  package func setButtonsWanted(_ isWanted: Bool) {
     changeVideo { $0.wantsButtons = isWanted }
   }
 
   /// Asks for sound from now on; nil ends the audio service, after half a second at most for queued sound to leave. The
   /// video goes on.
-  public func setAudioRequest(_ request: AudioStartRequest?) {
+  package func setAudioRequest(_ request: AudioStartRequest?) {
     change { commands in commands.audio.change { $0.request = request } }
   }
 
@@ -197,7 +197,7 @@ extension AppConnection {
   ///
   /// - Parameter bulk: of PutFile and SystemRequest.
   /// - Returns: its correlation id, which the answer has as well.
-  public func request(
+  package func request(
     _ function: FunctionID, _ parameters: JSONObject, bulk: [UInt8] = []
   ) throws(ApplicationRequest.Refusal) -> Int32 {
     let id = try commands.withLock { commands throws(ApplicationRequest.Refusal) -> Int32 in
@@ -212,7 +212,7 @@ extension AppConnection {
   }
 
   /// Which notifications the application gets from now on (``AppSession/Event/applicationRPC(_:)``).
-  public func setNotifications(_ functions: Set<FunctionID>) {
+  package func setNotifications(_ functions: Set<FunctionID>) {
     change { commands in commands.notifications.change { $0 = functions } }
   }
 
@@ -227,7 +227,7 @@ extension AppConnection {
 
   /// Asks for ``ConnectionEvent/timerFired`` at `time`, on the clock of ``Configuration/clock``, or at an earlier time
   /// that has been asked for. It does not fire while there is no connection.
-  public func setTimer(at time: Duration) {
+  package func setTimer(at time: Duration) {
     commands.withLock { $0.timer = $0.timer.earlier(time) }
     if !thread.isCurrent { wakeUp.signal() }
   }
@@ -484,10 +484,10 @@ extension AppConnection {
 }
 
 /// Counters of a connection, over all attempts.
-public struct LinkStatistics: Equatable, Sendable {
+package struct LinkStatistics: Equatable, Sendable {
   /// All bytes handed to the kernel.
-  public var sentByteCount: UInt64 = 0
-  public var receivedByteCount: UInt64 = 0
-  public var video = MediaChannelStatistics()
-  public var audio = MediaChannelStatistics()
+  package var sentByteCount: UInt64 = 0
+  package var receivedByteCount: UInt64 = 0
+  package var video = MediaChannelStatistics()
+  package var audio = MediaChannelStatistics()
 }

@@ -3,9 +3,9 @@ import SDLLink
 
 /// A connected stream socket that the application has made, such as a USB accessory's or one of a socket pair. It owns
 /// the descriptor, which is used for one connection, and closed at its end or with this object.
-public final class ConnectedDescriptor: Equatable, Sendable {
+package final class ConnectedDescriptor: Equatable, Sendable {
   /// Why a descriptor is of no use, in a form that can follow its number.
-  public enum Fault: Error, Equatable, Sendable, CustomStringConvertible {
+  package enum Fault: Error, Equatable, Sendable, CustomStringConvertible {
     case notOpen
     case notASocket
     case notAStream
@@ -13,7 +13,7 @@ public final class ConnectedDescriptor: Equatable, Sendable {
     case notConnected
     case inUse
 
-    public var description: String {
+    package var description: String {
       switch self {
       case .notOpen: "is not open in this process"
       case .notASocket: "is no socket"
@@ -29,14 +29,14 @@ public final class ConnectedDescriptor: Equatable, Sendable {
   private static let adopted = Monitor<Set<Int32>>([])
 
   /// As the application has passed it.
-  public let number: Int32
+  package let number: Int32
   /// Whether the head unit is a program on this machine. Nothing about a descriptor tells: a socket pair may lead
   /// through another program to a car.
-  public let isLocal: Bool
+  package let isLocal: Bool
   private let socket: Monitor<Socket?>
 
   /// Takes over `descriptor`, unless there is a fault.
-  public init(adopting descriptor: Int32, isLocal: Bool = false) throws(Fault) {
+  package init(adopting descriptor: Int32, isLocal: Bool = false) throws(Fault) {
     if let fault = Self.fault(of: descriptor) { throw fault }
     guard Self.adopted.withLock({ $0.insert(descriptor).inserted }) else { throw .inUse }
     number = descriptor
@@ -59,7 +59,7 @@ public final class ConnectedDescriptor: Equatable, Sendable {
   /// The socket, once.
   func take() -> Socket? { socket.withLock { $0.take() } }
 
-  public static func == (left: ConnectedDescriptor, right: ConnectedDescriptor) -> Bool { left === right }
+  package static func == (left: ConnectedDescriptor, right: ConnectedDescriptor) -> Bool { left === right }
 
   static func fault(of descriptor: Int32) -> Fault? {
     var status = stat()

@@ -2,20 +2,20 @@ import SDLApp
 import SDLLink
 
 /// Counters of a ``MediaChannel``, over all attempts to connect: accepted payloads = sent + discarded + queued.
-public struct MediaChannelStatistics: Equatable, Sendable {
-  public var sentMessages: UInt64 = 0
+package struct MediaChannelStatistics: Equatable, Sendable {
+  package var sentMessages: UInt64 = 0
   /// Payload bytes of those messages, without SDL headers.
-  public var sentByteCount: UInt64 = 0
+  package var sentByteCount: UInt64 = 0
   /// Queued, but not sent: the grant or the connection ended.
-  public var discardedMessages: UInt64 = 0
+  package var discardedMessages: UInt64 = 0
   /// From ``MediaChannel/submit(_:grantEpoch:blocking:)`` to the kernel, of the last message: grows when the network is
   /// too slow for the bitrate.
-  public var lastDwellTime: Duration = .zero
-  public var longestDwellTime: Duration = .zero
-  public var queuedFrames = 0
-  public var queuedByteCount = 0
+  package var lastDwellTime: Duration = .zero
+  package var longestDwellTime: Duration = .zero
+  package var queuedFrames = 0
+  package var queuedByteCount = 0
 
-  public init() {}
+  package init() {}
 }
 
 /// The path of video, or of sound, to the head unit, for any thread: a short queue that is written at once as long as
@@ -23,7 +23,7 @@ public struct MediaChannelStatistics: Equatable, Sendable {
 ///
 /// It lives as long as its ``AppConnection`` and serves one stream after the other. A grant is the permission to send,
 /// and only payloads for the present one are accepted; when it ends, queued payloads are discarded and released.
-public final class MediaChannel: Sendable {
+package final class MediaChannel: Sendable {
   private let medium: ConnectionWriter.Medium
   private let writer: ConnectionWriter
   /// The thread on which the connection calls its observer: nothing waits there, because only this thread could end the
@@ -46,13 +46,13 @@ public final class MediaChannel: Sendable {
   ///     caller's.
   ///   - grantEpoch: `VideoGrant.epoch` or `AudioGrant.epoch` of the grant that the payload was made for.
   ///   - blocking: Whether to wait for room.
-  public func submit(_ payload: any MediaPayload, grantEpoch: UInt32, blocking: Bool) -> SubmitResult {
+  package func submit(_ payload: any MediaPayload, grantEpoch: UInt32, blocking: Bool) -> SubmitResult {
     submit(payload, grantEpoch: grantEpoch, blocking: blocking, samplesLink: false).result
   }
 
   /// The same; also returns the time when the payload was queued and, with `samplesLink`, a sample of the link after
   /// that.
-  public func submit(
+  package func submit(
     _ payload: any MediaPayload, grantEpoch: UInt32, blocking: Bool, samplesLink: Bool
   ) -> Submission {
     let first = writer.submit(payload, to: medium, grantEpoch: grantEpoch, waits: false, samplesLink: samplesLink)
@@ -61,19 +61,19 @@ public final class MediaChannel: Sendable {
   }
 
   /// Whether all queued payloads are with the kernel.
-  public var isEmpty: Bool { writer.read(medium) { $0.isEmpty } }
+  package var isEmpty: Bool { writer.read(medium) { $0.isEmpty } }
 
   /// Whether a payload that is offered now would have to wait: a live source may save the work of making it.
-  public var isFull: Bool { writer.read(medium) { $0.isFull } }
+  package var isFull: Bool { writer.read(medium) { $0.isFull } }
 
   /// Sets whether pictures or sound are held back, not yet encoded or queued, until the link is ready. A peer that
   /// acknowledges nothing for long while they are counts as one that does not read, although nothing is queued.
-  public func setDeferred(_ isDeferred: Bool) {
+  package func setDeferred(_ isDeferred: Bool) {
     writer.setDeferred(isDeferred, medium)
   }
 
   /// While on, nothing waits and ``submit(_:grantEpoch:blocking:)`` takes nothing. Queued payloads stay queued.
-  public func setFlushing(_ isFlushing: Bool) {
+  package func setFlushing(_ isFlushing: Bool) {
     writer.change(medium) { $0.isFlushing = isFlushing }
   }
 
@@ -81,7 +81,7 @@ public final class MediaChannel: Sendable {
   ///
   /// - Returns: False after `timeout`, when payloads were discarded, and at once while flushing with a queue that is
   ///   not empty.
-  public func waitUntilDrained(timeout: Duration) -> Bool {
+  package func waitUntilDrained(timeout: Duration) -> Bool {
     let deadline = MonotonicClock.now + (thread.isCurrent ? .zero : timeout)
     let discardedBefore = statistics.discardedMessages
     return writer.wait(for: medium, until: deadline) { state -> Bool? in
@@ -94,19 +94,19 @@ public final class MediaChannel: Sendable {
   /// A sample of the kernel's state of the service's transport, for ``RateController``; nil without a connection.
   ///
   /// Cheap enough to be asked for twice per frame. On any thread.
-  public func linkSample() -> LinkSample? { writer.linkSample(of: medium) }
+  package func linkSample() -> LinkSample? { writer.linkSample(of: medium) }
 
   /// The same, and ``isFull`` at that moment.
-  public func linkSampleAndIsFull() -> (sample: LinkSample?, isFull: Bool) {
+  package func linkSampleAndIsFull() -> (sample: LinkSample?, isFull: Bool) {
     writer.readWithLink(medium) { ($1, $0.isFull) }
   }
 
   /// The same, and the queued bytes at that moment.
-  public func linkSampleAndQueuedByteCount() -> (sample: LinkSample?, queuedByteCount: Int) {
+  package func linkSampleAndQueuedByteCount() -> (sample: LinkSample?, queuedByteCount: Int) {
     writer.readWithLink(medium) { ($1, $0.statistics.queuedByteCount) }
   }
 
-  public var statistics: MediaChannelStatistics { writer.read(medium) { $0.statistics } }
+  package var statistics: MediaChannelStatistics { writer.read(medium) { $0.statistics } }
 }
 
 /// One message of a service that carries media on its way to the socket, in memory blocks that it keeps valid: an
@@ -115,7 +115,7 @@ public final class MediaChannel: Sendable {
 /// A class, so that queueing allocates nothing; `Sendable`, because the connection thread may write what the streaming
 /// thread has submitted. Blocks and sizes must not change until ``release(wasSent:)``. Their getters are called with
 /// the connection's lock held, so they must neither block nor call the connection.
-public protocol MediaPayload: AnyObject, Sendable {
+package protocol MediaPayload: AnyObject, Sendable {
   var segmentCount: Int { get }
   /// One memory block, valid until ``release(wasSent:)``.
   func segment(at index: Int) -> UnsafeRawBufferPointer
@@ -125,17 +125,17 @@ public protocol MediaPayload: AnyObject, Sendable {
   func release(wasSent: Bool)
 }
 
-public struct Submission: Sendable {
-  public var result: SubmitResult
+package struct Submission: Sendable {
+  package var result: SubmitResult
   /// When it was queued, before any of it was written; the present time if it was not.
-  public var time: Duration
+  package var time: Duration
   /// Nil unless it was asked for, the payload was queued, and there is a connection.
-  public var link: LinkSample?
+  package var link: LinkSample?
 }
 
 /// The result of ``MediaChannel/submit(_:grantEpoch:blocking:)``. With any but `queued` the payload still belongs to
 /// the caller.
-public enum SubmitResult: Equatable, Sendable {
+package enum SubmitResult: Equatable, Sendable {
   case queued
   /// The queue is full, and `blocking` is false.
   case full

@@ -1,6 +1,6 @@
 import SDLMessages
 
-public enum AppCapabilityFault: Equatable, Sendable, CustomStringConvertible {
+package enum AppCapabilityFault: Equatable, Sendable, CustomStringConvertible {
   /// The registration agreed on a version that has no such notification.
   case version(RPCVersion)
   /// No entry at all: an app without supported sizes must not send it.
@@ -13,7 +13,7 @@ public enum AppCapabilityFault: Equatable, Sendable, CustomStringConvertible {
   case notOffered(index: Int, ImageResolution?)
 
   /// One phrase that follows the name of the notification.
-  public var description: String {
+  package var description: String {
     switch self {
     case .version(let version): "needs RPC 7.1, but \(version) was agreed on"
     case .empty: "without any capability"

@@ -1,25 +1,25 @@
 /// A limit for the number of events in a sliding window. Memory is one time stamp per allowed event.
-public struct RateLimit: Sendable {
+package struct RateLimit: Sendable {
   /// Events in a window.
-  public let limit: Int
+  package let limit: Int
   /// How long an event counts.
-  public let window: Duration
+  package let window: Duration
   private var times: [Duration] = []
   private var oldest = 0
 
-  public init(limit: Int, window: Duration) {
+  package init(limit: Int, window: Duration) {
     self.limit = limit
     self.window = window
   }
 
   /// Whether one more event would be too many.
-  public func isReached(at now: Duration) -> Bool {
+  package func isReached(at now: Duration) -> Bool {
     times.count >= limit && now - times[oldest] < window
   }
 
   /// Counts an event.
   /// - Returns: true if there were more than `limit` within the window.
-  public mutating func exceeds(at now: Duration) -> Bool {
+  package mutating func exceeds(at now: Duration) -> Bool {
     guard times.count >= limit else {
       times.append(now)
       return false

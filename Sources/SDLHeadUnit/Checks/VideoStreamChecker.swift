@@ -2,19 +2,19 @@ import H264
 import SDLMessages
 import SDLWire
 
-public struct VideoStreamStatistics: Equatable, Sendable {
+package struct VideoStreamStatistics: Equatable, Sendable {
   /// SDL messages, including those that came while the HMI status forbade video.
-  public var messages: UInt64 = 0
+  package var messages: UInt64 = 0
   /// Bytes of those messages.
-  public var bytes: UInt64 = 0
+  package var bytes: UInt64 = 0
   /// Coded pictures; only counted in H.264, as a byte stream or over RTP.
-  public var pictures: UInt64 = 0
+  package var pictures: UInt64 = 0
   /// Pictures that decoding can start with: IDR pictures, those with a recovery point, and I pictures behind parameter
   /// sets.
-  public var keyFrames: UInt64 = 0
-  public var violations: UInt64 = 0
+  package var keyFrames: UInt64 = 0
+  package var violations: UInt64 = 0
 
-  public init() {}
+  package init() {}
 }
 
 /// The violations of a message: the first few, because an app can put one into every fourth byte, and their number.

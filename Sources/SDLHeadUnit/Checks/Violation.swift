@@ -3,7 +3,7 @@ import SDLMessages
 import SDLWire
 
 /// A rule of SDL that the app broke, with the values that show it.
-public enum Violation: Equatable, Sendable {
+package enum Violation: Equatable, Sendable {
   case malformedBytes(FrameHeader.InvalidHeader)
   /// SDL Core refuses message id 0 in data frames.
   case messageIDZero(ServiceType)
@@ -63,7 +63,7 @@ public enum Violation: Equatable, Sendable {
 }
 
 /// A rule of the audio service that the app broke.
-public enum AudioStreamViolation: Equatable, Sendable {
+package enum AudioStreamViolation: Equatable, Sendable {
   /// A message that is not made of whole samples.
   case partialSample(byteCount: Int, sampleByteCount: Int)
   /// Sound is ahead of its playback by this time. Reported once, until all sound has been played.
@@ -71,7 +71,7 @@ public enum AudioStreamViolation: Equatable, Sendable {
 }
 
 /// A fault of touchable rectangles that SDL Core accepts.
-public enum HapticFault: Equatable, Sendable {
+package enum HapticFault: Equatable, Sendable {
   /// The capability does not support them (`hapticSpatialDataSupported`).
   case notSupported
   /// Two rectangles of a list have this id.
@@ -80,7 +80,7 @@ public enum HapticFault: Equatable, Sendable {
 }
 
 /// A rule of the video stream (H.264, RTP, and the limits of the capability) that the app broke.
-public enum VideoStreamViolation: Equatable, Sendable {
+package enum VideoStreamViolation: Equatable, Sendable {
   /// Bytes before the first start code of a service.
   case notByteStream(firstByte: UInt8)
   /// The first NAL unit after a start, or after a pause of more than a second, is not an SPS; the type is as in the
@@ -103,7 +103,7 @@ public enum VideoStreamViolation: Equatable, Sendable {
 
 extension Violation: CustomStringConvertible {
   /// One sentence for the developer of the app.
-  public var description: String {
+  package var description: String {
     switch self {
     case .malformedBytes(let reason): "bytes that are not a frame (\(reason))"
     case .messageIDZero(let service): "message id 0 in a data frame of the \(service) service"
@@ -153,7 +153,7 @@ extension Violation: CustomStringConvertible {
 
 extension AudioStreamViolation: CustomStringConvertible {
   /// One sentence for the developer of the app.
-  public var description: String {
+  package var description: String {
     switch self {
     case .partialSample(let byteCount, let size):
       "\(byteCount) bytes of sound, not a whole number of samples of \(size) bytes"
@@ -164,7 +164,7 @@ extension AudioStreamViolation: CustomStringConvertible {
 
 extension VideoStreamViolation: CustomStringConvertible {
   /// One sentence for the developer of the app.
-  public var description: String {
+  package var description: String {
     switch self {
     case .notByteStream(let byte):
       "the video is not an H.264 byte stream: it begins with byte \(byte), not a start code"
@@ -185,7 +185,7 @@ extension VideoStreamViolation: CustomStringConvertible {
 
 extension Violation {
   /// The rule's name for programs, such as "video-while-forbidden".
-  public var rule: String {
+  package var rule: String {
     switch self {
     case .malformedBytes: "malformed-bytes"
     case .messageIDZero: "message-id-zero"
@@ -230,7 +230,7 @@ extension Violation {
   }
 
   /// The numbers in it, with their names; times are in milliseconds.
-  public var numbers: [(name: String, value: Int)] {
+  package var numbers: [(name: String, value: Int)] {
     switch self {
     case .tooManyMalformedFrames(let limit, let time), .tooManyFrames(let limit, let time),
       .tooManyViolations(let limit, let time), .tooManyRequests(let limit, let time):
@@ -253,7 +253,7 @@ extension Violation {
 
 extension VideoStreamViolation {
   /// See ``Violation/rule``.
-  public var rule: String {
+  package var rule: String {
     switch self {
     case .notByteStream: "not-byte-stream"
     case .firstNALUnit: "first-nal-unit"
@@ -269,7 +269,7 @@ extension VideoStreamViolation {
   }
 
   /// See ``Violation/numbers``.
-  public var numbers: [(name: String, value: Int)] {
+  package var numbers: [(name: String, value: Int)] {
     switch self {
     case .notByteStream(let byte): [("first-byte", Int(byte))]
     case .firstNALUnit(let type): [("nal-unit-type", Int(type))]

@@ -2,15 +2,15 @@ import SDLMessages
 import SDLWire
 
 /// Deviations from a healthy SDL Core, for tests of apps. The default has none.
-public struct HeadUnitBehaviour: Equatable, Sendable {
+package struct HeadUnitBehaviour: Equatable, Sendable {
   /// Answer to a control request that needs no parameters.
-  public enum ControlAnswer: Equatable, Sendable {
+  package enum ControlAnswer: Equatable, Sendable {
     case acknowledge
     case reject
     case silence
   }
 
-  public enum RPCAnswer: Equatable, Sendable {
+  package enum RPCAnswer: Equatable, Sendable {
     /// By the rules of SDL Core.
     case regular
     /// A fixed result; a registration with `success` true continues as usual.
@@ -19,7 +19,7 @@ public struct HeadUnitBehaviour: Equatable, Sendable {
   }
 
   /// Answer of the HMI to a video start that SDL Core passes on.
-  public enum VideoStartAnswer: Equatable, Sendable {
+  package enum VideoStartAnswer: Equatable, Sendable {
     /// Accepts starts that the capabilities cover, refuses others.
     case regular
     /// Acknowledges every request, as SDL Core does without an HMI.
@@ -33,7 +33,7 @@ public struct HeadUnitBehaviour: Equatable, Sendable {
   }
 
   /// Answer to a start of audio that SDL Core passes on.
-  public enum AudioStartAnswer: String, CaseIterable, Equatable, Sendable {
+  package enum AudioStartAnswer: String, CaseIterable, Equatable, Sendable {
     case acknowledge = "ack"
     case reject = "nak"
     /// The request is lost: no answer, and no service.
@@ -43,7 +43,7 @@ public struct HeadUnitBehaviour: Equatable, Sendable {
   }
 
   /// A secondary transport that is offered to sessions from their start on (SDL-0141).
-  public enum SecondaryTransportOffer: Equatable, Sendable {
+  package enum SecondaryTransportOffer: Equatable, Sendable {
     case off
     /// An address that the head unit does not serve: RegisterSecondaryTransport gets a NAK.
     case elsewhere(TransportEventUpdate)
@@ -52,7 +52,7 @@ public struct HeadUnitBehaviour: Equatable, Sendable {
   }
 
   /// Answer to RegisterSecondaryTransport that SDL Core would acknowledge.
-  public enum SecondaryRegistrationAnswer: String, CaseIterable, Equatable, Sendable {
+  package enum SecondaryRegistrationAnswer: String, CaseIterable, Equatable, Sendable {
     case acknowledge = "ack"
     case reject = "nak"
     case silence
@@ -61,7 +61,7 @@ public struct HeadUnitBehaviour: Equatable, Sendable {
   }
 
   /// When the head unit sends heartbeats.
-  public enum Heartbeat: Equatable, Sendable {
+  package enum Heartbeat: Equatable, Sendable {
     /// Answers; begins to monitor (every 7 s) only after the app's first heartbeat.
     case likeCore
     /// Pings on its own from the registration on, whether or not there is other traffic.
@@ -71,14 +71,14 @@ public struct HeadUnitBehaviour: Equatable, Sendable {
   }
 
   /// The media player that takes the video from SDL Core to the screen.
-  public enum Player: Equatable, Sendable {
+  package enum Player: Equatable, Sendable {
     /// Connects this long after the start of each video service; the video until then is lost.
     case connects(after: Duration)
     case absent
   }
 
   /// Which sessions get a ServiceDataACK for every video message.
-  public enum ServiceDataAcknowledgement: Equatable, Sendable {
+  package enum ServiceDataAcknowledgement: Equatable, Sendable {
     /// Protocol 2–4 only, as SDL Core does.
     case likeCore
     case always
@@ -86,7 +86,7 @@ public struct HeadUnitBehaviour: Equatable, Sendable {
   }
 
   /// The course of a TLS handshake, and the answer to the app's certificate.
-  public enum Handshake: String, CaseIterable, Equatable, Sendable {
+  package enum Handshake: String, CaseIterable, Equatable, Sendable {
     case regular
     /// The start is never answered.
     case silence
@@ -108,58 +108,58 @@ public struct HeadUnitBehaviour: Equatable, Sendable {
   }
 
   /// To a start of video with the E bit, if the head unit accepts it.
-  public var handshake = Handshake.regular
+  package var handshake = Handshake.regular
   /// To StartService(RPC).
-  public var rpcStart: ControlAnswer = .acknowledge
+  package var rpcStart: ControlAnswer = .acknowledge
   /// To RegisterAppInterface that is valid.
-  public var registration: RPCAnswer = .regular
+  package var registration: RPCAnswer = .regular
   /// To GetSystemCapability.
-  public var systemCapability: RPCAnswer = .regular
+  package var systemCapability: RPCAnswer = .regular
   /// To StartService(video), used in turn; the last one repeats. Empty means regular.
-  public var videoStarts: [VideoStartAnswer] = []
+  package var videoStarts: [VideoStartAnswer] = []
   /// To StartService(audio), if it is allowed.
-  public var audioStart = AudioStartAnswer.acknowledge
+  package var audioStart = AudioStartAnswer.acknowledge
   /// From StartService(video), if it is allowed, to the answer. Nil answers as SDL Core does, after a moment in which
   /// no data may come; zero answers with the next ``HeadUnitSession/advance(to:)``, so that the answer can still be
   /// changed when the request is reported.
-  public var videoStartDelay: Duration?
-  public var player = Player.connects(after: .zero)
+  package var videoStartDelay: Duration?
+  package var player = Player.connects(after: .zero)
   /// SDL Core's VideoDataStoppedTimeout: after so long without video its output is closed, and reopened with the next
   /// video; nil never closes it.
-  public var videoDataTimeout: Duration? = CoreLimits.videoDataStopped
+  package var videoDataTimeout: Duration? = CoreLimits.videoDataStopped
   /// Changes are sent to sessions whose StartServiceACK offered a secondary transport.
-  public var secondaryTransport = SecondaryTransportOffer.off
+  package var secondaryTransport = SecondaryTransportOffer.off
   /// The time from the session's start, or a change, until the address is sent to the app; nil sends it at once.
-  public var secondaryTransportDelay: Duration?
+  package var secondaryTransportDelay: Duration?
   /// To RegisterSecondaryTransport.
-  public var secondaryRegistration = SecondaryRegistrationAnswer.acknowledge
+  package var secondaryRegistration = SecondaryRegistrationAnswer.acknowledge
   /// Where later sessions may start audio, in order of preference; nil is SDL Core's list, the primary one before the
   /// secondary one. The secondary one counts only where it is offered.
-  public var audioTransports: [TransportRole]?
+  package var audioTransports: [TransportRole]?
   /// The same for video.
-  public var videoTransports: [TransportRole]?
+  package var videoTransports: [TransportRole]?
   /// Whether a refused start of video or audio costs the app its HMI level, as in SDL Core 6 and later.
-  public var dropsToNoneAfterRefusal = true
+  package var dropsToNoneAfterRefusal = true
   /// To EndService of any service.
-  public var serviceEnd: ControlAnswer = .acknowledge
+  package var serviceEnd: ControlAnswer = .acknowledge
   /// Whether the head unit's own EndService(video) is sent twice (observed on SDL Core).
-  public var endsVideoServiceTwice = false
-  public var heartbeat: Heartbeat = .likeCore
-  public var serviceDataAcknowledgement: ServiceDataAcknowledgement = .likeCore
+  package var endsVideoServiceTwice = false
+  package var heartbeat: Heartbeat = .likeCore
+  package var serviceDataAcknowledgement: ServiceDataAcknowledgement = .likeCore
   /// Whether OnDriverDistraction and OnSystemRequest (lock-screen icon) follow the registration, as from SDL Core.
-  public var sendsCoreNotifications = false
+  package var sendsCoreNotifications = false
   /// Bytes of the policy update that SDL Core sends 2 s after the registration as the bulk part of OnSystemRequest on
   /// the hybrid service; nil sends none.
-  public var policyUpdateSize: Int?
+  package var policyUpdateSize: Int?
   /// Whether FULL comes at once after NONE, before OnPermissionsChange, instead of after the activation delay.
-  public var activatesBeforePermissions = false
+  package var activatesBeforePermissions = false
 
   /// Creates the default: no deviations.
-  public init() {}
+  package init() {}
 }
 
 extension HeadUnitBehaviour {
-  public enum Change: Equatable, Sendable {
+  package enum Change: Equatable, Sendable {
     case rpcStart(ControlAnswer)
     case handshake(Handshake)
     case registration(RPCAnswer)
@@ -181,7 +181,7 @@ extension HeadUnitBehaviour {
     case videoTransports([TransportRole]?)
   }
 
-  public mutating func apply(_ change: Change) {
+  package mutating func apply(_ change: Change) {
     switch change {
     case .rpcStart(let answer): rpcStart = answer
     case .handshake(let handshake): self.handshake = handshake
@@ -205,8 +205,8 @@ extension HeadUnitBehaviour {
 }
 
 /// The state of a head unit that affects all apps, also those that connect later.
-public struct HeadUnitConditions: Sendable {
-  public enum Change: Equatable, Sendable {
+package struct HeadUnitConditions: Sendable {
+  package enum Change: Equatable, Sendable {
     case event(HMIEvent, isActive: Bool)
     /// Whether StartService and EndService of video get no answer. A start is ignored, an end is carried out.
     case videoSilence(Bool)
@@ -224,10 +224,10 @@ public struct HeadUnitConditions: Sendable {
   private var readings: [String: VehicleReading] = [:]
 
   /// Creates the default: no active event, answers to video starts, and apps are opened at FULL and audible.
-  public init() {}
+  package init() {}
 
   /// Applies a change, for sessions that start later.
-  public mutating func apply(_ change: Change) {
+  package mutating func apply(_ change: Change) {
     switch change {
     case .event(let event, let isActive): if isActive { events.insert(event) } else { events.remove(event) }
     case .videoSilence(let isSilent): isSilentOnVideo = isSilent
@@ -238,7 +238,7 @@ public struct HeadUnitConditions: Sendable {
   }
 
   /// The differences from the default, to be applied to a new session.
-  public var changes: [Change] {
+  package var changes: [Change] {
     HMIEvent.allCases.filter(events.contains).map { .event($0, isActive: true) }
       + (isSilentOnVideo ? [.videoSilence(true)] : []) + [activationStatus, language].compactMap(\.self)
       + readings.values.map { .vehicle($0) }

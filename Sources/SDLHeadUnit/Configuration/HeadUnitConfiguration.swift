@@ -2,54 +2,54 @@ import SDLMessages
 import SDLWire
 
 /// The properties of a head unit: its versions, its screen and its video capability.
-public struct HeadUnitConfiguration: Equatable, Sendable {
+package struct HeadUnitConfiguration: Equatable, Sendable {
   /// Sent in the first StartServiceACK (protocol 5.4) and in the registration response.
-  public var vehicle = VehicleDescription()
+  package var vehicle = VehicleDescription()
   /// 2.0.0…5.4.0 in practice; below 5 there is no video format negotiation.
-  public var maximumProtocolVersion = ProtocolVersion(5, 4, 0)
+  package var maximumProtocolVersion = ProtocolVersion(5, 4, 0)
   /// Highest RPC version; functions newer than the negotiated version are unsupported.
-  public var rpcVersion = RPCVersion(8, 0, 0)
+  package var rpcVersion = RPCVersion(8, 0, 0)
   /// Language tag of the head unit; an app with another one gets WRONG_LANGUAGE.
-  public var language = "EN-US"
+  package var language = "EN-US"
   /// `displayCapabilities.screenParams.resolution`, in pixels.
-  public var screen: ImageResolution
+  package var screen: ImageResolution
   /// Answer to GetSystemCapability(VIDEO_STREAMING); nil on head units that tell apps only the size of their screen.
-  public var videoCapability: VideoStreamingCapability?
+  package var videoCapability: VideoStreamingCapability?
   /// The format of the sound (`pcmStreamCapabilities`); nil announces none, and plays the format that apps then assume.
-  public var pcmFormat: PCMFormat? = PCMFormat()
+  package var pcmFormat: PCMFormat? = PCMFormat()
   /// The sound that apps record (PerformAudioPassThru), each time from the beginning, then silence; nil is silence
   /// only.
-  public var microphone: WAVSound?
+  package var microphone: WAVSound?
   /// Largest frame payload that is accepted, in bytes; announced as `mtu`.
-  public var maximumPayload = FrameLimits.corePayload
+  package var maximumPayload = FrameLimits.corePayload
   /// Whether an app that streams without permission is unregistered with PROTOCOL_VIOLATION, and the next start of an
   /// app that has not acknowledged an EndService is refused, as by SDL Core. When false the violation is only reported.
-  public var isStrict = true
+  package var isStrict = true
   /// Whether a video size that no capability offers is refused, as HMIs usually do. When false any size is accepted, as
   /// by SDL Core itself.
-  public var refusesUnknownSizes = true
+  package var refusesUnknownSizes = true
   /// Whether an app with the id or name of another app of the same phone is refused, as by SDL Core. An app that
   /// restarts while its former session is still ending is refused as well.
-  public var refusesTakenNames = true
+  package var refusesTakenNames = true
   /// The time from StartService(video) with parameters to the answer, in which SDL Core asks the HMI (SetVideoConfig):
   /// up to 57 ms were observed. Earlier video is a violation. Nil answers at once.
-  public var videoStartTime: Duration? = .milliseconds(10)
+  package var videoStartTime: Duration? = .milliseconds(10)
   /// The RPCs that apps may use, and in which levels.
-  public var policy = AppPolicy.listedApp
+  package var policy = AppPolicy.listedApp
   /// From the registration until the user opens the app (HMI level FULL); nil leaves the app at NONE.
-  public var activation: Duration?
+  package var activation: Duration?
   /// The handling of starts with the E bit. Needs a ``SecureChannelFactory``.
-  public var security = HeadUnitSecurity.refuse
+  package var security = HeadUnitSecurity.refuse
   /// Whether the head unit is the TLS client, as in SDL Core's default; otherwise it waits for the app to begin.
-  public var beginsHandshake = true
+  package var beginsHandshake = true
   /// Whether apps must encrypt the RPC service, except for the first messages (SDL-0207). Needs a
   /// ``SecureChannelFactory``.
-  public var requiresRPCEncryption = false
+  package var requiresRPCEncryption = false
   /// Deviations from a healthy SDL Core; a behaviour script may change them later.
-  public var behaviour = HeadUnitBehaviour()
+  package var behaviour = HeadUnitBehaviour()
 
   /// A protocol 5.4 head unit with the given screen.
-  public init(
+  package init(
     screen: ImageResolution, videoCapability: VideoStreamingCapability?, activation: Duration? = .milliseconds(100)
   ) {
     self.screen = screen
@@ -58,7 +58,7 @@ public struct HeadUnitConfiguration: Equatable, Sendable {
   }
 
   /// Limits for the ``FrameDecoder`` that feeds the session.
-  public var frameLimits: FrameLimits { FrameLimits(payload: maximumPayload) }
+  package var frameLimits: FrameLimits { FrameLimits(payload: maximumPayload) }
 
   /// The display as it appears to an app that knows only the screen's size. SDL's libraries (sdl_ios and
   /// sdl_java_suite) divide it by 4/3 for the makes Ford and Lincoln if a side is longer than 800 pixels.
@@ -75,23 +75,23 @@ public struct HeadUnitConfiguration: Equatable, Sendable {
 }
 
 /// Make and model, as head units announce them; by default SDL Core's.
-public struct VehicleDescription: Equatable, Sendable {
-  public var make = "SDL"
-  public var model = "Generic"
-  public var modelYear = "2019"
-  public var trim = "SE"
-  public var systemSoftwareVersion = "1.0"
-  public var systemHardwareVersion = "1.0"
+package struct VehicleDescription: Equatable, Sendable {
+  package var make = "SDL"
+  package var model = "Generic"
+  package var modelYear = "2019"
+  package var trim = "SE"
+  package var systemSoftwareVersion = "1.0"
+  package var systemHardwareVersion = "1.0"
 }
 
 /// A size of the screen with the scale of the video in it.
-public struct SizeWithScale: Equatable, Sendable, CustomStringConvertible {
-  public var size: ImageResolution
+package struct SizeWithScale: Equatable, Sendable, CustomStringConvertible {
+  package var size: ImageResolution
   /// 1…10; nil if it is not stated.
-  public var scale: Double?
+  package var scale: Double?
 
   /// A capability with these two members.
-  public var capability: VideoStreamingCapability {
+  package var capability: VideoStreamingCapability {
     var capability = VideoStreamingCapability()
     capability.preferredResolution = size
     capability.scale = scale
@@ -99,10 +99,10 @@ public struct SizeWithScale: Equatable, Sendable, CustomStringConvertible {
   }
 
   /// "800x480" or "800x480@1.5".
-  public var description: String { size.text + (scale.map { "@\($0)" } ?? "") }
+  package var description: String { size.text + (scale.map { "@\($0)" } ?? "") }
 
   /// Parses a ``description``; nil if it is malformed.
-  public init?(text: String) {
+  package init?(text: String) {
     let parts = text.split(separator: "@", omittingEmptySubsequences: false)
     guard (1...2).contains(parts.count), let size = ImageResolution(text: String(parts[0])) else { return nil }
     self.size = size
@@ -112,7 +112,7 @@ public struct SizeWithScale: Equatable, Sendable, CustomStringConvertible {
   }
 
   /// The size and scale of `capability`; 0×0 if it has no size.
-  public init(_ capability: VideoStreamingCapability) {
+  package init(_ capability: VideoStreamingCapability) {
     size = capability.preferredResolution ?? ImageResolution(0, 0)
     scale = capability.scale
   }
@@ -120,10 +120,10 @@ public struct SizeWithScale: Equatable, Sendable, CustomStringConvertible {
 
 extension ImageResolution {
   /// "800x480".
-  public var text: String { "\(width)x\(height)" }
+  package var text: String { "\(width)x\(height)" }
 
   /// "800x480", with sides of 1…10000.
-  public init?(text: String) {
+  package init?(text: String) {
     let sides = text.split(separator: "x", omittingEmptySubsequences: false).map { Int($0) }
     guard sides.count == 2, let width = sides[0], let height = sides[1], (1...10_000).contains(width),
       (1...10_000).contains(height)
@@ -134,10 +134,10 @@ extension ImageResolution {
 
 extension VideoStreamingFormat {
   /// "RAW/H264".
-  public var text: String { "\(videoProtocol)/\(codec)" }
+  package var text: String { "\(videoProtocol)/\(codec)" }
 
   /// Parses a ``text``; nil if it is malformed.
-  public init?(text: String) {
+  package init?(text: String) {
     let parts = text.split(separator: "/", omittingEmptySubsequences: false)
     guard parts.count == 2, parts.allSatisfy({ !$0.isEmpty }) else { return nil }
     self.init(videoProtocol: String(parts[0]), codec: String(parts[1]))

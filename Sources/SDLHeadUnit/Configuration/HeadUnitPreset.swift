@@ -1,7 +1,7 @@
 import SDLMessages
 import SDLWire
 
-public enum HeadUnitPreset: String, CaseIterable, Sendable {
+package enum HeadUnitPreset: String, CaseIterable, Sendable {
   /// An 800×480 screen that takes H.264 as a byte stream alone.
   case standard = "default"
   /// SDL Core as it is shipped: its capabilities (`hmi_capabilities.json`), and its policies, which name no app.
@@ -19,7 +19,7 @@ public enum HeadUnitPreset: String, CaseIterable, Sendable {
   case hostile
 
   /// The head unit's configuration; only that of ``hostile`` deviates from a healthy SDL Core.
-  public var configuration: HeadUnitConfiguration {
+  package var configuration: HeadUnitConfiguration {
     switch self {
     case .standard:
       var capability = VideoStreamingCapability(800, 480, inches: 8, scale: 1)
@@ -105,7 +105,7 @@ extension HeadUnitConfiguration {
   /// All deviations that were observed on head units, as far as an app can still stream: an odd size, which is
   /// acknowledged as 0×0, duplicate and invalid additional capabilities, 0 frames per second, FULL before the
   /// permissions, unrequested notifications, and every EndService twice.
-  public static var hostile: HeadUnitConfiguration {
+  package static var hostile: HeadUnitConfiguration {
     var capability = VideoStreamingCapability()
     capability.preferredResolution = ImageResolution(801, 479)
     capability.supportedFormats = [

@@ -3,9 +3,9 @@ import SDLMessages
 /// Which of a head unit's apps has the screen, and the effects on the others (SDL Core's rules for the main window).
 ///
 /// Level-triggered: it compares the apps' present states and returns changes until the states are consistent.
-public struct HeadUnitScreen: Sendable {
+package struct HeadUnitScreen: Sendable {
   /// A change for one session.
-  public enum Operation: Equatable, Sendable {
+  package enum Operation: Equatable, Sendable {
     /// The session `id` gives way to an app of this role: ``HeadUnitSession/giveWay(to:now:)``.
     case giveWay(id: UInt8, to: AppSummary.Role)
     /// The session `id` ends its video, because another app has started its own, and SDL Core has one at a time.
@@ -13,14 +13,14 @@ public struct HeadUnitScreen: Sendable {
   }
 
   /// The app that was brought to the screen last; nil when it is gone.
-  public private(set) var appOnScreen: UInt8?
+  package private(set) var appOnScreen: UInt8?
   private var streamingApp: UInt8?
 
-  public init() {}
+  package init() {}
 
   /// Compares the states of all registered apps.
   /// - Returns: the changes that make them consistent.
-  public mutating func settle(_ apps: [AppSummary]) -> [Operation] {
+  package mutating func settle(_ apps: [AppSummary]) -> [Operation] {
     if !apps.contains(where: { $0.id == appOnScreen }) { appOnScreen = nil }
     if !apps.contains(where: { $0.id == streamingApp && $0.isStreaming }) { streamingApp = nil }
     var operations: [Operation] = []
@@ -48,7 +48,7 @@ public struct HeadUnitScreen: Sendable {
   }
 
   /// The app whose overlay, in front of the screen, gets the driver's input; nil if the app on the screen gets it.
-  public static func app(inFrontFor input: DriverInput, among apps: [AppSummary]) -> UInt8? {
+  package static func app(inFrontFor input: DriverInput, among apps: [AppSummary]) -> UInt8? {
     let overlay = apps.first { $0.shownUntil[.overlay] != nil }
     return switch input {
     case .softButton: (apps.first { $0.shownUntil[.alert] != nil } ?? overlay)?.id
@@ -58,7 +58,7 @@ public struct HeadUnitScreen: Sendable {
   }
 
   /// Overlays such as alerts, which are in front of all apps' screens.
-  public struct Overlays: Equatable, Sendable {
+  package struct Overlays: Equatable, Sendable {
     /// When each of them ends.
     let until: [AppInteraction.Layer: Duration]
   }
@@ -91,9 +91,9 @@ extension AppSummary.Role {
 }
 
 /// The state of an app that matters for the other apps of a head unit.
-public struct AppSummary: Equatable, Sendable {
+package struct AppSummary: Equatable, Sendable {
   /// The type of app, which decides how apps displace each other. An app of both types counts as a navigation app.
-  public enum Role: Equatable, Sendable {
+  package enum Role: Equatable, Sendable {
     case navigation
     case projection
     /// Never gets a video service.
@@ -101,16 +101,16 @@ public struct AppSummary: Equatable, Sendable {
   }
 
   /// The id of its session.
-  public var id: UInt8
-  public var role: Role
+  package var id: UInt8
+  package var role: Role
   /// The level that the driver chose, before events change it; nil as in ``HMIStatus``.
-  public var level: HMILevel?
+  package var level: HMILevel?
   /// Whether its video service is open.
-  public var isStreaming: Bool
+  package var isStreaming: Bool
   /// When its overlays in front of the screen end.
   var shownUntil: [AppInteraction.Layer: Duration]
 
-  public init(id: UInt8, role: Role, level: HMILevel?, isStreaming: Bool) {
+  package init(id: UInt8, role: Role, level: HMILevel?, isStreaming: Bool) {
     self.init(id: id, role: role, level: level, isStreaming: isStreaming, shownUntil: [:])
   }
 

@@ -18,7 +18,7 @@ struct AppInteractions: Sendable {
   }
 
   /// - Returns: whether the overlay is shown now. Otherwise the request was refused.
-  mutating func begin(_ request: RPCMessage, menu: AppMenu, _ context: inout SessionContext) -> Bool {
+  mutating func begin(_ request: RPCMessage, menu: AppMenu, _ context: inout ServedContext) -> Bool {
     var interaction: AppInteraction
     do throws(RequestRefusal) {
       interaction = try AppInteraction(request, menu: menu, context.configuration.policy)
@@ -39,7 +39,7 @@ struct AppInteractions: Sendable {
   }
 
   /// Only one is shown at a time, of all apps; a refused alert gets the time after which the app may try again.
-  private func refuse(_ request: RPCMessage, _ layer: AppInteraction.Layer, _ context: inout SessionContext) {
+  private func refuse(_ request: RPCMessage, _ layer: AppInteraction.Layer, _ context: inout ServedContext) {
     let end = context.timers.deadline(of: layer.timer) ?? context.screen.overlaysOfOthers.until[layer]
     let rest = layer == .alert ? end.map { max($0 - context.now, .zero) } : nil
     let members = rest.map { ["tryAgainTime": JSONValue.integer($0.timestamp)] } ?? [:]
@@ -49,7 +49,7 @@ struct AppInteractions: Sendable {
   }
 
   /// Restarts the time of the overlay.
-  func prolong(_ interaction: AppInteraction, _ context: inout SessionContext) {
+  func prolong(_ interaction: AppInteraction, _ context: inout ServedContext) {
     context.timers.arm(interaction.layer.timer, at: context.now + interaction.duration)
   }
 
@@ -57,7 +57,7 @@ struct AppInteractions: Sendable {
   /// - Parameter code: nil if its time is over.
   /// - Returns: false if there is none.
   mutating func end(
-    _ layer: AppInteraction.Layer, _ code: ResultCode?, with members: JSONObject = [:], _ context: inout SessionContext
+    _ layer: AppInteraction.Layer, _ code: ResultCode?, with members: JSONObject = [:], _ context: inout ServedContext
   ) -> Bool {
     guard let interaction = shown.removeValue(forKey: layer) else { return false }
     Self.answer(interaction, code ?? interaction.resultAtTimeout, with: members, &context)
@@ -65,7 +65,7 @@ struct AppInteractions: Sendable {
   }
 
   private static func answer(
-    _ interaction: AppInteraction, _ code: ResultCode, with members: JSONObject = [:], _ context: inout SessionContext
+    _ interaction: AppInteraction, _ code: ResultCode, with members: JSONObject = [:], _ context: inout ServedContext
   ) {
     context.timers.cancel(interaction.layer.timer)
     let position = interaction.sliderPosition.map { ["sliderPosition": JSONValue.integer($0)] } ?? [:]
@@ -77,7 +77,7 @@ struct AppInteractions: Sendable {
 
   /// CancelInteraction: without `cancelID` for the present overlay of this kind.
   /// - Returns: the overlay to end; nil if the request was refused.
-  func layer(cancelledBy request: RPCMessage, _ context: inout SessionContext) -> AppInteraction.Layer? {
+  func layer(cancelledBy request: RPCMessage, _ context: inout ServedContext) -> AppInteraction.Layer? {
     let cancelID = request.parameters["cancelID"]?.integer
     let number = request.parameters["functionID"]?.integer ?? 0
     let function = UInt32(exactly: number).map { FunctionID(rawValue: $0) }
@@ -103,7 +103,7 @@ struct AppInteractions: Sendable {
     return taken
   }
 
-  static func abort(_ interactions: [AppInteraction], _ context: inout SessionContext) {
+  static func abort(_ interactions: [AppInteraction], _ context: inout ServedContext) {
     for interaction in interactions { answer(interaction, .aborted, &context) }
   }
 }

@@ -20,7 +20,7 @@ struct AppSpeech: Sendable {
   private var prompts: [Prompt] = []
   private var recording: MicrophoneRecording?
 
-  mutating func speak(_ request: RPCMessage, _ files: AppFiles, _ context: inout SessionContext) {
+  mutating func speak(_ request: RPCMessage, _ files: AppFiles, _ context: inout ServedContext) {
     let chunks = request.parameters["ttsChunks"]
     if let info = Self.missingFile(in: chunks, files) { return context.refuse(request, .fileNotFound, info) }
     guard prompts.count < Self.mostWaiting else {
@@ -32,19 +32,19 @@ struct AppSpeech: Sendable {
     if prompts.count == 1 { armPrompt(&context) }
   }
 
-  private func armPrompt(_ context: inout SessionContext) {
+  private func armPrompt(_ context: inout ServedContext) {
     if let prompt = prompts.first { context.timers.arm(.speech, at: context.now + prompt.duration) }
   }
 
   /// The present one has been spoken.
-  mutating func promptDue(_ context: inout SessionContext) {
+  mutating func promptDue(_ context: inout ServedContext) {
     guard !prompts.isEmpty else { return }
     let prompt = prompts.removeFirst()
     armPrompt(&context)
     context.respond(to: .speak, prompt.correlationID, .success, warning: prompt.warning)
   }
 
-  mutating func record(_ request: RPCMessage, _ files: AppFiles, _ context: inout SessionContext) {
+  mutating func record(_ request: RPCMessage, _ files: AppFiles, _ context: inout ServedContext) {
     let prompt = request.parameters["initialPrompt"]
     if let info = Self.missingFile(in: prompt, files) { return context.refuse(request, .fileNotFound, info) }
     guard recording == nil else { return context.refuse(request, .rejected, "A recording is running") }
@@ -59,7 +59,7 @@ struct AppSpeech: Sendable {
     context.timers.arm(.microphone, at: recording.nextDeadline)
   }
 
-  mutating func recordingDue(_ context: inout SessionContext) {
+  mutating func recordingDue(_ context: inout ServedContext) {
     guard var recording = recording.take() else { return }
     let sound = recording.take(until: context.now)
     if !sound.isEmpty { context.notify(.onAudioPassThru, [:], bulk: sound) }
@@ -71,7 +71,7 @@ struct AppSpeech: Sendable {
   }
 
   /// The app has heard enough.
-  mutating func endRecording(_ request: RPCMessage, _ context: inout SessionContext) {
+  mutating func endRecording(_ request: RPCMessage, _ context: inout ServedContext) {
     guard let recording = recording.take() else { return context.refuse(request, .rejected, "No recording is running") }
     context.timers.cancel(.microphone)
     context.respond(to: request, success: true, .success)
@@ -79,7 +79,7 @@ struct AppSpeech: Sendable {
   }
 
   /// Ends speech and recordings that are not allowed at this level.
-  mutating func abort(notAllowedAt level: HMILevel?, _ context: inout SessionContext) {
+  mutating func abort(notAllowedAt level: HMILevel?, _ context: inout ServedContext) {
     let policy = context.configuration.policy
     if !policy.allows(.speak, at: level), !prompts.isEmpty {
       context.timers.cancel(.speech)
@@ -91,7 +91,7 @@ struct AppSpeech: Sendable {
     answer(recording, .aborted, &context)
   }
 
-  private func answer(_ recording: MicrophoneRecording, _ code: ResultCode, _ context: inout SessionContext) {
+  private func answer(_ recording: MicrophoneRecording, _ code: ResultCode, _ context: inout ServedContext) {
     context.respond(to: .performAudioPassThru, recording.correlationID, code, warning: recording.warning)
   }
 

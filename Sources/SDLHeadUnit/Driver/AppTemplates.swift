@@ -67,12 +67,12 @@ struct AppTemplates: Sendable {
   }
 
   /// What can be resumed has changed.
-  mutating func renewHash(_ context: inout SessionContext) {
+  mutating func renewHash(_ context: inout ServedContext) {
     hash = context.sendNewHash()
   }
 
   /// Restores the kept state, which gets a new hash.
-  mutating func resume(_ saved: SavedApp, _ context: inout SessionContext) {
+  mutating func resume(_ saved: SavedApp, _ context: inout ServedContext) {
     menu = saved.menu
     subscribedButtons = saved.subscribedButtons
     context.report(.buttonsSubscribed(subscribedButtons))
@@ -84,7 +84,7 @@ struct AppTemplates: Sendable {
   ///   - systemContext: what is in front of the app's screen.
   ///   - isChoosing: whether the driver is asked to choose (PerformInteraction).
   mutating func answer(
-    _ request: RPCMessage, systemContext: SystemContext, isChoosing: Bool, _ context: inout SessionContext
+    _ request: RPCMessage, systemContext: SystemContext, isChoosing: Bool, _ context: inout ServedContext
   ) {
     let function = request.function
     switch function {
@@ -175,12 +175,12 @@ struct AppTemplates: Sendable {
     return !name.hasPrefix("NAV_") || isNavigation
   }
 
-  private mutating func succeed(_ request: RPCMessage, _ context: inout SessionContext) {
+  private mutating func succeed(_ request: RPCMessage, _ context: inout ServedContext) {
     context.respond(to: request, success: true, .success)
     if Self.changes.contains(request.function) { renewHash(&context) }
   }
 
-  private mutating func put(_ request: RPCMessage, _ context: inout SessionContext) {
+  private mutating func put(_ request: RPCMessage, _ context: inout ServedContext) {
     let offset = request.parameters["offset"]?.integer ?? 0
     let name = request.parameters["syncFileName"]?.string ?? ""
     guard !name.contains("/") else { return context.refuse(request, .invalidData, "syncFileName has a slash") }
@@ -200,7 +200,7 @@ struct AppTemplates: Sendable {
     respondOnFiles(to: request, result, info: info, &context)
   }
 
-  private mutating func deleteFile(_ request: RPCMessage, _ context: inout SessionContext) {
+  private mutating func deleteFile(_ request: RPCMessage, _ context: inout ServedContext) {
     let name = request.parameters["syncFileName"]?.string ?? ""
     guard files.delete(name) else {
       return respondOnFiles(to: request, .rejected, info: "There is no file \(name.quoted)", &context)
@@ -211,7 +211,7 @@ struct AppTemplates: Sendable {
   /// Responses about files hold the free space.
   private func respondOnFiles(
     to request: RPCMessage, _ code: ResultCode, info: String? = nil, with members: JSONObject = [:],
-    _ context: inout SessionContext
+    _ context: inout ServedContext
   ) {
     let result = RPCResult(success: code == .success, resultCode: code, info: info).json
     let space: JSONObject = ["spaceAvailable": .integer(files.spaceAvailable)]
@@ -220,7 +220,7 @@ struct AppTemplates: Sendable {
 
   private mutating func add<Entry>(
     _ request: RPCMessage, to entries: WritableKeyPath<AppMenu, [Int: Entry]>, _ member: String,
-    _ read: (JSONObject) throws(RequestRefusal) -> Entry, _ context: inout SessionContext
+    _ read: (JSONObject) throws(RequestRefusal) -> Entry, _ context: inout ServedContext
   ) {
     // The schema demands it.
     let id = request.parameters[member]?.integer ?? 0
@@ -237,7 +237,7 @@ struct AppTemplates: Sendable {
 
   private mutating func delete<Entry>(
     _ request: RPCMessage, from entries: WritableKeyPath<AppMenu, [Int: Entry]>, _ member: String,
-    _ context: inout SessionContext
+    _ context: inout ServedContext
   ) {
     let id = request.parameters[member]?.integer ?? 0
     guard menu.remove(id, from: entries) else {
@@ -247,7 +247,7 @@ struct AppTemplates: Sendable {
   }
 
   /// The driver can press them until the next request of the same kind replaces them.
-  private mutating func setSoftButtons(_ request: RPCMessage, _ context: inout SessionContext) {
+  private mutating func setSoftButtons(_ request: RPCMessage, _ context: inout ServedContext) {
     do throws(RequestRefusal) {
       if let buttons = try SoftButton.list(in: request, context.configuration.policy) {
         softButtonsOfRequests[request.function] = buttons
@@ -258,7 +258,7 @@ struct AppTemplates: Sendable {
     }
   }
 
-  private mutating func subscribe(_ request: RPCMessage, isWanted: Bool, _ context: inout SessionContext) {
+  private mutating func subscribe(_ request: RPCMessage, isWanted: Bool, _ context: inout ServedContext) {
     let name = request.parameters["buttonName"]?.string ?? ""
     if isWanted, !allowsButton(name) {
       let kind = name.hasPrefix("NAV_") ? "of the type NAVIGATION" : "that are media apps (isMediaApplication)"

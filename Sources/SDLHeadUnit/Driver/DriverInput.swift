@@ -1,9 +1,9 @@
 import SDLMessages
 
 /// The driver's use of an app's buttons and menus.
-public enum DriverInput: Equatable, Sendable, CustomStringConvertible {
+package enum DriverInput: Equatable, Sendable, CustomStringConvertible {
   /// The driver's use of a button of the car.
-  public enum Press: String, Sendable {
+  package enum Press: String, Sendable {
     case short
     case long
     case down
@@ -24,7 +24,7 @@ public enum DriverInput: Equatable, Sendable, CustomStringConvertible {
   case keyboard(String)
 
   /// Its form in a ``HeadUnitCommand``.
-  public var description: String {
+  package var description: String {
     switch self {
     case .button(let name, .short): "press \(name)"
     case .button(let name, let press): "press \(name) \(press.rawValue)"
@@ -38,7 +38,7 @@ public enum DriverInput: Equatable, Sendable, CustomStringConvertible {
 }
 
 /// Why an input of the driver has no effect, and which inputs would have one.
-public enum DriverInputFault: Error, Equatable, CustomStringConvertible {
+package enum DriverInputFault: Error, Equatable, CustomStringConvertible {
   /// SDL Core sends buttons only to apps that have subscribed to them.
   case notSubscribed(to: String, subscribed: [String])
   /// At this level the input does not reach the app.
@@ -57,7 +57,7 @@ public enum DriverInputFault: Error, Equatable, CustomStringConvertible {
   private static let mostListed = 12
 
   /// One sentence for users.
-  public var description: String {
+  package var description: String {
     switch self {
     case .notSubscribed(let name, let subscribed):
       "the app has not subscribed to the button \(name), but to \(Self.list(subscribed, orNone: "none"))"
@@ -82,5 +82,44 @@ public enum DriverInputFault: Error, Equatable, CustomStringConvertible {
   private static func list(_ names: [String], orNone none: String) -> String {
     if names.isEmpty { return none }
     return names.prefix(mostListed).joined(separator: ", ") + (names.count > mostListed ? ", …" : "")
+  }
+}
+
+/// The buttons of the car that the driver holds down, and for how long.
+struct HeldButtons: Sendable {
+  /// A press of this duration is a long one. SDL Core leaves that to the HMI.
+  static let longPress = Duration.seconds(1)
+  /// How long the driver holds a button for `press BUTTON long`.
+  static let hold = Duration.milliseconds(1200)
+
+  private struct Hold {
+    var start: Duration
+    /// When the driver releases the button; nil if that is an input of its own.
+    var end: Duration?
+  }
+
+  /// By their names; never more than there are buttons.
+  private var held: [String: Hold] = [:]
+
+  /// When the driver releases the next one.
+  var nextRelease: Duration? { held.values.compactMap(\.end).min() }
+
+  /// The buttons that the driver releases now.
+  func released(at now: Duration) -> [String] {
+    held.filter { $0.value.end.map { $0 <= now } ?? false }.keys.sorted()
+  }
+
+  func isHeld(_ name: String) -> Bool { held[name] != nil }
+
+  /// A button goes down; false if it is down.
+  mutating func press(_ name: String, now: Duration, until end: Duration? = nil) -> Bool {
+    guard held[name] == nil else { return false }
+    held[name] = Hold(start: now, end: end)
+    return true
+  }
+
+  /// A button goes up. Returns whether the press was a long one; nil if it is not down.
+  mutating func release(_ name: String, now: Duration) -> Bool? {
+    held.removeValue(forKey: name).map { now - $0.start >= Self.longPress }
   }
 }

@@ -1,17 +1,17 @@
 import SDLMessages
 
 /// Fingers on the app's pictures: an ``OnTouchEvent`` in pixels of the pictures instead of the display.
-public struct PictureTouch: Equatable, Sendable {
+package struct PictureTouch: Equatable, Sendable {
   /// A position of a finger, with its time.
-  public struct Sample: Equatable, Sendable {
+  package struct Sample: Equatable, Sendable {
     /// In pixels of the picture, from its left edge; finite.
-    public var x: Double
+    package var x: Double
     /// In pixels of the picture, from its upper edge; finite.
-    public var y: Double
+    package var y: Double
     /// By the clock of the session.
-    public var time: Duration
+    package var time: Duration
 
-    public init(x: Double, y: Double, time: Duration) {
+    package init(x: Double, y: Double, time: Duration) {
       self.x = x
       self.y = y
       self.time = time
@@ -19,23 +19,23 @@ public struct PictureTouch: Equatable, Sendable {
   }
 
   /// The path of a finger since the last touch event.
-  public struct Finger: Equatable, Sendable {
+  package struct Finger: Equatable, Sendable {
     /// 0…9.
-    public var id: Int
+    package var id: Int
     /// Oldest first.
-    public var samples: [Sample]
+    package var samples: [Sample]
 
-    public init(id: Int, samples: [Sample]) {
+    package init(id: Int, samples: [Sample]) {
       self.id = id
       self.samples = samples
     }
   }
 
   /// The same for all its fingers.
-  public var kind: OnTouchEvent.Kind
-  public var fingers: [Finger]
+  package var kind: OnTouchEvent.Kind
+  package var fingers: [Finger]
 
-  public init(kind: OnTouchEvent.Kind, fingers: [Finger]) {
+  package init(kind: OnTouchEvent.Kind, fingers: [Finger]) {
     self.kind = kind
     self.fingers = fingers
   }
@@ -44,7 +44,7 @@ public struct PictureTouch: Equatable, Sendable {
   /// - Parameters:
   ///   - display: its size in pixels; the pictures fill it.
   ///   - picture: the size of the pictures.
-  public func onDisplay(_ display: ImageResolution, picture: ImageResolution) -> OnTouchEvent {
+  package func onDisplay(_ display: ImageResolution, picture: ImageResolution) -> OnTouchEvent {
     OnTouchEvent(
       kind: kind,
       fingers: fingers.map { finger in

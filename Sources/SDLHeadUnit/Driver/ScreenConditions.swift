@@ -39,7 +39,7 @@ struct ScreenConditions: Sendable {
 }
 
 /// An event of the vehicle that restricts all apps while it lasts (`OnEventChanged` between SDL Core and the HMI).
-public enum HMIEvent: String, CaseIterable, Sendable {
+package enum HMIEvent: String, CaseIterable, Sendable {
   /// PHONE_CALL: apps may not be heard. HMI level and video stay.
   case phoneCall = "phone-call"
   /// EMERGENCY_EVENT: apps may neither be heard nor stream video. The HMI level stays.

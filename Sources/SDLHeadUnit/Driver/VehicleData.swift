@@ -1,14 +1,14 @@
 import SDLMessages
 
 /// A reading of the car, by its name in the RPC specification, such as `speed`.
-public struct VehicleReading: Equatable, Sendable {
-  public let name: String
-  public let value: JSONValue
+package struct VehicleReading: Equatable, Sendable {
+  package let name: String
+  package let value: JSONValue
 
   /// A reading from a script; nil for an unknown name, or a value that the specification does not have.
   /// - Parameter text: a number, a word, or JSON for a structure, whose missing members are plausible ones; nil is the
   ///   reading of a car that stands.
-  public init?(_ name: String, _ text: String?) {
+  package init?(_ name: String, _ text: String?) {
     guard let item = VehicleDataItem.all[name] else { return nil }
     guard let text else {
       self.init(name: name, value: item.plausible)
@@ -23,7 +23,7 @@ public struct VehicleReading: Equatable, Sendable {
   }
 
   /// The car's position, in degrees, and its heading, in degrees from north.
-  public init?(latitude: Double, longitude: Double, heading: Double? = nil) {
+  package init?(latitude: Double, longitude: Double, heading: Double? = nil) {
     var members: JSONObject = ["latitudeDegrees": .number(latitude), "longitudeDegrees": .number(longitude)]
     members["heading"] = heading.map(JSONValue.number)
     guard VehicleDataItem.all["gps"]?.schema.contains(.object(members)) == true else { return nil }
@@ -57,7 +57,7 @@ struct VehicleData: Sendable {
 
   /// GetVehicleData, SubscribeVehicleData or UnsubscribeVehicleData.
   /// - Returns: whether it counts as a change of what can be resumed.
-  mutating func answer(_ request: RPCMessage, _ context: inout SessionContext) -> Bool {
+  mutating func answer(_ request: RPCMessage, _ context: inout ServedContext) -> Bool {
     let function = request.function
     if function == .getVehicleData {
       guard !requests.isReached(at: context.now) else {
@@ -90,7 +90,7 @@ struct VehicleData: Sendable {
   /// SDL Core ignores subscriptions that are there already, and ends that have nothing to end, and carries out the
   /// others.
   private mutating func subscribe(
-    _ request: RPCMessage, to wanted: [String], _ disallowed: [String], _ context: inout SessionContext
+    _ request: RPCMessage, to wanted: [String], _ disallowed: [String], _ context: inout ServedContext
   ) -> Bool {
     let isWanted = request.function == .subscribeVehicleData
     let changed = wanted.filter { subscribed.contains($0) != isWanted }
@@ -124,7 +124,7 @@ struct VehicleData: Sendable {
 
   private static func respond(
     to request: RPCMessage, success: Bool, _ code: ResultCode, with members: JSONObject, info: [String?],
-    _ context: inout SessionContext
+    _ context: inout ServedContext
   ) {
     let sentences = info.compactMap(\.self)
     let result = RPCResult(
@@ -132,7 +132,7 @@ struct VehicleData: Sendable {
     context.respond(to: request, result.json.merging(members) { $1 })
   }
 
-  func tell(_ reading: VehicleReading, _ context: inout SessionContext) {
+  func tell(_ reading: VehicleReading, _ context: inout ServedContext) {
     // The policies that grant OnVehicleData are those of the subscription.
     if subscribed.contains(reading.name) { context.notify(.onVehicleData, [reading.name: reading.value]) }
   }

@@ -2,13 +2,13 @@ import SDLMessages
 
 /// The header of a WAV file with the sound of an app: RIFF, one `fmt ` chunk for PCM, and the head of the `data` chunk,
 /// whose samples follow.
-public struct WAVHeader: Sendable {
+package struct WAVHeader: Sendable {
   private static let byteCountBeforeData = 36
   /// The beginning of the file.
-  public let bytes: [UInt8]
+  package let bytes: [UInt8]
 
   /// - Parameter dataByteCount: the bytes of the samples; nil, and more than fit, stand for "to the end of the file".
-  public init(_ format: PCMFormat, dataByteCount: Int?) {
+  package init(_ format: PCMFormat, dataByteCount: Int?) {
     let limit = Int(UInt32.max) - Self.byteCountBeforeData - 1
     let dataSize = dataByteCount.flatMap { (0...limit).contains($0) ? UInt32($0) : nil }
     let rate = UInt32(format.samplingRate.hertz)
@@ -25,16 +25,16 @@ public struct WAVHeader: Sendable {
 }
 
 /// The sound of a WAV file with PCM; only the first channel is used.
-public struct WAVSound: Equatable, Sendable {
+package struct WAVSound: Equatable, Sendable {
   /// In bytes; longer files are refused.
-  public static let maximumByteCount = 64 << 20
+  package static let maximumByteCount = 64 << 20
   private static let samplingRates = 1000...384_000
 
   private let samplingRate: Int
   private let samples: [Int16]
 
   /// Reads a whole file; nil for anything but PCM with 8 or 16 bits. A length beyond its end means its end.
-  public init?(_ file: [UInt8]) {
+  package init?(_ file: [UInt8]) {
     guard file.count <= Self.maximumByteCount, file.starts(with: "RIFF".utf8),
       file.dropFirst(8).starts(with: "WAVE".utf8)
     else { return nil }

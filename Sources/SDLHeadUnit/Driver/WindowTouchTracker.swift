@@ -8,7 +8,7 @@ import SDLMessages
 ///
 /// Window systems emulate a mouse with the first finger. While a finger is down, mouse events are ignored; those that
 /// come before their touch event are recognised by ``EmulatedMouseFilter``.
-public struct WindowTouchTracker: Equatable, Sendable {
+package struct WindowTouchTracker: Equatable, Sendable {
   /// The source of a touch.
   private enum Pointer: Hashable {
     case mouse
@@ -38,11 +38,11 @@ public struct WindowTouchTracker: Equatable, Sendable {
   private var mouseFilter = EmulatedMouseFilter()
   private var takeover: Takeover?
 
-  public init() {}
+  package init() {}
 
   /// Handles an event of the window.
   /// - Returns: the touches to send, which may be none; nil if the event is not handled, so that others may.
-  public mutating func receive(_ input: WindowInput, time: Duration) -> [PictureTouch]? {
+  package mutating func receive(_ input: WindowInput, time: Duration) -> [PictureTouch]? {
     guard input.isFinite else { return nil }
     func at(_ x: Double, _ y: Double) -> PictureTouch.Sample { PictureTouch.Sample(x: x, y: y, time: time) }
     switch input {
@@ -78,7 +78,7 @@ public struct WindowTouchTracker: Equatable, Sendable {
   }
 
   /// Cancels all touches, because the pictures that they belong to are gone.
-  public mutating func interrupt(time: Duration) -> [PictureTouch] {
+  package mutating func interrupt(time: Duration) -> [PictureTouch] {
     mouseFilter = EmulatedMouseFilter()
     takeover = nil
     let before = flush()
@@ -228,7 +228,7 @@ struct EmulatedMouseFilter: Equatable, Sendable {
 
 /// An event of the mouse or of fingers in a window that shows the app's pictures (GstNavigation), in pixels of the
 /// pictures.
-public enum WindowInput: Equatable, Sendable {
+package enum WindowInput: Equatable, Sendable {
   /// The mouse's first button.
   case press(x: Double, y: Double)
   case move(x: Double, y: Double)

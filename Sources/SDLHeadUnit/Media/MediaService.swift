@@ -61,7 +61,7 @@ struct MediaService<Checker: MediaChecker>: Sendable {
   // MARK: The start
 
   /// A start without a registered app. SDL Core does not answer, but lists the service from now on.
-  mutating func noteEarlyStart(on transport: TransportRole, _ context: inout SessionContext) {
+  mutating func noteEarlyStart(on transport: TransportRole, _ context: inout ServedContext) {
     // On the secondary transport it need not be the app's, whose own start would be refused then.
     if isClosed, transport == .primary { state = .listed(forbiddenSince: nil) }
     context.report(.startBeforeRegistration(type))
@@ -75,7 +75,7 @@ struct MediaService<Checker: MediaChecker>: Sendable {
   /// - Returns: whether the start is carried out, unless the HMI refuses it.
   mutating func accepts(
     on transport: TransportRole, isTransportAllowed: Bool, _ app: RegisteredApp, isStarting: Bool = false,
-    unless reason: String? = nil, _ context: inout SessionContext
+    unless reason: String? = nil, _ context: inout ServedContext
   ) -> Bool {
     guard isTransportAllowed else {
       let reason = "The service is not allowed on the \(transport) transport"
@@ -94,7 +94,7 @@ struct MediaService<Checker: MediaChecker>: Sendable {
 
   /// The app starts the service on its primary transport while it runs, or is ending, on the secondary one, where the
   /// sender need not be the app. SDL Core would refuse the start, and take the app's HMI level.
-  mutating func giveWayToPrimary(_ context: inout SessionContext) {
+  mutating func giveWayToPrimary(_ context: inout ServedContext) {
     guard transport == .secondary else { return }
     if isOpen {
       context.report(.startWhileActive(type))
@@ -107,7 +107,7 @@ struct MediaService<Checker: MediaChecker>: Sendable {
 
   /// The reasons for which SDL Core refuses a start without asking the HMI.
   /// - Parameter isStarting: whether another start waits for its answer.
-  func reasonToRefuse(_ app: RegisteredApp, isStarting: Bool = false, _ context: inout SessionContext) -> String? {
+  func reasonToRefuse(_ app: RegisteredApp, isStarting: Bool = false, _ context: inout ServedContext) -> String? {
     guard context.headerVersion >= 3 else { return "The service needs protocol 3" }
     guard app.mayStream else { return "The app type may not use this service" }
     guard isClosed, !isStarting else {
@@ -123,7 +123,7 @@ struct MediaService<Checker: MediaChecker>: Sendable {
   ///   - costsLevel: whether the app may lose its HMI level. SDL Core asks the HMI otherwise.
   mutating func refuse(
     _ parameters: [String] = [], reason: String?, on transport: TransportRole? = nil, costsLevel: Bool = true,
-    _ context: inout SessionContext
+    _ context: inout ServedContext
   ) {
     let transport = transport ?? self.transport
     let rejection = context.refuse(.startServiceNAK, service: type, on: transport, parameters, reason: reason)
@@ -139,7 +139,7 @@ struct MediaService<Checker: MediaChecker>: Sendable {
   // MARK: The right to stream
 
   /// The status of the app, which may allow or forbid the service.
-  mutating func permit(_ app: RegisteredApp, _ context: inout SessionContext) {
+  mutating func permit(_ app: RegisteredApp, _ context: inout ServedContext) {
     guard case .open(let permission) = state else { return }
     if app.allows(type) {
       if case .allowed = permission { return }
@@ -160,7 +160,7 @@ struct MediaService<Checker: MediaChecker>: Sendable {
 
   /// Data of the service.
   /// - Returns: nil if the data is ignored.
-  func permission(isStarting: Bool = false, _ context: inout SessionContext) -> MediaPermission? {
+  func permission(isStarting: Bool = false, _ context: inout ServedContext) -> MediaPermission? {
     switch state {
     case .open(let permission): return permission
     case .ending(let since):
@@ -185,7 +185,7 @@ struct MediaService<Checker: MediaChecker>: Sendable {
 
   /// A message of the service has been checked. If the app must know that it is forbidden, the service ends.
   /// - Returns: whether it is shown, or heard.
-  mutating func shows(_ permission: MediaPermission, _ context: inout SessionContext) -> Bool {
+  mutating func shows(_ permission: MediaPermission, _ context: inout ServedContext) -> Bool {
     switch permission {
     case .allowed: return true
     case .grace: break
@@ -196,13 +196,13 @@ struct MediaService<Checker: MediaChecker>: Sendable {
     return false
   }
 
-  private func forbidden(since: Duration, _ context: SessionContext) -> Violation {
+  private func forbidden(since: Duration, _ context: ServedContext) -> Violation {
     let time = context.now - since
     return type == .audio ? .audioWhileForbidden(for: time) : .videoWhileForbidden(for: time)
   }
 
   /// Reports data that has no service; a strict head unit unregisters the app for it.
-  private func refuse(_ violation: Violation, _ context: inout SessionContext) {
+  private func refuse(_ violation: Violation, _ context: inout ServedContext) {
     context.report(violation)
     if context.configuration.isStrict { context.demand(.unregister(.protocolViolation)) }
   }
@@ -210,7 +210,7 @@ struct MediaService<Checker: MediaChecker>: Sendable {
   /// Reports frames on another connection than the service's: its data, of which only the first frame is reported, and
   /// its end.
   /// - Returns: whether to ignore the frame.
-  mutating func isMisplaced(_ header: FrameHeader, on transport: TransportRole, _ context: inout SessionContext) -> Bool
+  mutating func isMisplaced(_ header: FrameHeader, on transport: TransportRole, _ context: inout ServedContext) -> Bool
   {
     guard transport != self.transport, !isClosed else { return false }
     switch header.controlFrame {
@@ -250,7 +250,7 @@ struct MediaService<Checker: MediaChecker>: Sendable {
   @discardableResult
   mutating func answerEnd(
     on transport: TransportRole, _ answer: HeadUnitBehaviour.ControlAnswer, isStarting: Bool = false,
-    _ context: inout SessionContext
+    _ context: inout ServedContext
   ) -> Bool {
     unacknowledgedEnds = 0
     if isClosed, !isStarting || transport != self.transport {
@@ -276,7 +276,7 @@ struct MediaService<Checker: MediaChecker>: Sendable {
   }
 
   /// The head unit's own EndService; nothing if the service is not open.
-  mutating func end(_ reason: HeadUnitSession.StreamStopReason, _ context: inout SessionContext) {
+  mutating func end(_ reason: HeadUnitSession.StreamStopReason, _ context: inout ServedContext) {
     guard isOpen else { return }
     context.send(.endService, service: type, on: transport)
     unacknowledgedEnds = 1
@@ -292,13 +292,13 @@ struct MediaService<Checker: MediaChecker>: Sendable {
   }
 
   /// EndService once more.
-  mutating func repeatEnd(_ context: inout SessionContext) {
+  mutating func repeatEnd(_ context: inout ServedContext) {
     context.send(.endService, service: type, on: transport)
     unacknowledgedEnds += 1
   }
 
   /// The app has lost its level, without EndService: data is a violation from now on.
-  mutating func forbid(_ context: inout SessionContext) {
+  mutating func forbid(_ context: inout ServedContext) {
     guard isOpen else { return }
     state = .listed(forbiddenSince: context.now)
     context.timers.cancel(stopGrace)
@@ -308,7 +308,7 @@ struct MediaService<Checker: MediaChecker>: Sendable {
 
   /// EndServiceACK. A second one, of an EndService that was sent twice, changes nothing. Without an EndService the app has
   /// ended the service in answer to one that had crossed its start; SDL Core removes the service then as well.
-  mutating func endAcknowledged(_ context: inout SessionContext) {
+  mutating func endAcknowledged(_ context: inout ServedContext) {
     let isExpected = unacknowledgedEnds > 0
     unacknowledgedEnds = max(unacknowledgedEnds - 1, 0)
     switch state {
@@ -323,7 +323,7 @@ struct MediaService<Checker: MediaChecker>: Sendable {
   /// A new start without the acknowledgement of the head unit's own EndService. SDL's libraries for apps never
   /// acknowledge; a strict SDL Core then refuses every start.
   /// - Returns: whether to close the former service.
-  private func forgivesMissingAcknowledgement(_ context: inout SessionContext) -> Bool {
+  private func forgivesMissingAcknowledgement(_ context: inout ServedContext) -> Bool {
     guard let endingSince, !context.configuration.isStrict else { return false }
     let time = context.now - endingSince
     if time < CoreLimits.endServiceACK { context.report(.endServiceNotAcknowledged(type, after: time)) }
@@ -331,13 +331,13 @@ struct MediaService<Checker: MediaChecker>: Sendable {
   }
 
   /// The app has not acknowledged EndService in time.
-  func acknowledgementDue(_ context: inout SessionContext) {
+  func acknowledgementDue(_ context: inout ServedContext) {
     guard let endingSince else { return }
     context.report(.endServiceNotAcknowledged(type, after: context.now - endingSince))
   }
 
   /// Removes the service, without EndService; reports it unless its end was reported before.
-  mutating func close(_ reason: HeadUnitSession.StreamStopReason, _ context: inout SessionContext) {
+  mutating func close(_ reason: HeadUnitSession.StreamStopReason, _ context: inout ServedContext) {
     context.timers.cancel(stopGrace, endServiceACK)
     if type == .video { context.timers.cancel(.videoData) }
     switch state {
@@ -350,7 +350,7 @@ struct MediaService<Checker: MediaChecker>: Sendable {
     }
   }
 
-  mutating func secondaryLost(_ context: inout SessionContext) {
+  mutating func secondaryLost(_ context: inout ServedContext) {
     guard transport == .secondary else { return }
     close(.transportLost, &context)
     transport = .primary

@@ -33,7 +33,7 @@ struct OfferedCapability: Sendable {
   // MARK: To the app
 
   /// Answers GetSystemCapability.
-  mutating func answer(_ request: RPCMessage, _ app: RegisteredApp, _ context: inout SessionContext) {
+  mutating func answer(_ request: RPCMessage, _ app: RegisteredApp, _ context: inout ServedContext) {
     switch context.behaviour.systemCapability {
     case .silence: return
     case .result(let code, let success): return context.respond(to: request, success: success, code)
@@ -53,7 +53,7 @@ struct OfferedCapability: Sendable {
   }
 
   /// Answers for capabilities other than video. They never change, so a subscription has no effect.
-  private func answer(_ name: String, _ request: RPCMessage, _ app: RegisteredApp, _ context: inout SessionContext) {
+  private func answer(_ name: String, _ request: RPCMessage, _ app: RegisteredApp, _ context: inout ServedContext) {
     if name == "REMOTE_CONTROL" {
       let mayControl = app.types.contains(.remoteControl)
       return mayControl
@@ -69,7 +69,7 @@ struct OfferedCapability: Sendable {
   /// Sends a change to the app once it has subscribed. Absent members are unchanged.
   /// - Parameter size: of the pictures that are streamed; nil without a stream.
   mutating func update(
-    _ update: VideoStreamingCapability, inUse size: ImageResolution?, _ context: inout SessionContext
+    _ update: VideoStreamingCapability, inUse size: ImageResolution?, _ context: inout ServedContext
   ) {
     if update.preferredResolution != nil || update.additionalCapabilities != nil {
       updatedInUse = nil
@@ -88,7 +88,7 @@ struct OfferedCapability: Sendable {
     [present, updatedInUse].lazy.compactMap { $0.flatMap { sizes.entries(of: $0, covering: size).first } }.first
   }
 
-  private mutating func send(_ update: VideoStreamingCapability, _ context: inout SessionContext) {
+  private mutating func send(_ update: VideoStreamingCapability, _ context: inout ServedContext) {
     isKnown = true
     if let present { former = former.suffix(Self.formerCount - 1) + [present] }
     present = present?.updated(by: update) ?? update
@@ -97,7 +97,7 @@ struct OfferedCapability: Sendable {
   }
 
   /// The window of the app gets another size; the scale is 1…10, or nil for the present one.
-  mutating func resize(to size: ImageResolution, scale: Double?, _ context: inout SessionContext) {
+  mutating func resize(to size: ImageResolution, scale: Double?, _ context: inout ServedContext) {
     var update = VideoStreamingCapability()
     update.preferredResolution = size
     update.scale = scale
@@ -108,7 +108,7 @@ struct OfferedCapability: Sendable {
   // MARK: From the app
 
   /// SendHapticData of an app with permission.
-  func check(_ request: RPCMessage, _ context: inout SessionContext) {
+  func check(_ request: RPCMessage, _ context: inout ServedContext) {
     guard let data = SendHapticData(validating: request.parameters) else {
       return context.refuse(request, .invalidData, "hapticRectData has an entry that can't be read")
     }
@@ -127,7 +127,7 @@ struct OfferedCapability: Sendable {
   }
 
   /// OnAppCapabilityUpdated.
-  func check(_ notification: RPCMessage, rpcVersion: RPCVersion, _ context: inout SessionContext) {
+  func check(_ notification: RPCMessage, rpcVersion: RPCVersion, _ context: inout ServedContext) {
     let parameters = OnAppCapabilityUpdated(json: notification.parameters)
     guard parameters.type == .videoStreaming else { return }
     let video = parameters.videoStreaming ?? VideoStreamingCapability()

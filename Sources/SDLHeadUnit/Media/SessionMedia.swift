@@ -4,8 +4,8 @@ import SDLWire
 /// The media services of a session. Routes inputs to them.
 struct SessionMedia: Sendable {
   /// For operations on one service.
-  var video = VideoService()
-  var audio = AudioService()
+  var video = ServedVideo()
+  var audio = ServedAudio()
 
   func isOpen(_ service: ServiceType) -> Bool {
     service == .audio ? audio.service.isOpen : video.service.isOpen
@@ -22,7 +22,7 @@ struct SessionMedia: Sendable {
   /// - Parameter isTransportAllowed: by the transport lists of the session's acknowledgement.
   mutating func start(
     _ frame: Frame, on transport: TransportRole, isTransportAllowed: Bool, _ app: RegisteredApp?,
-    _ capability: OfferedCapability, _ security: inout SessionSecurity, _ context: inout SessionContext
+    _ capability: OfferedCapability, _ security: inout ServedSecurity, _ context: inout ServedContext
   ) {
     if frame.header.service == .audio {
       audio.start(
@@ -37,7 +37,7 @@ struct SessionMedia: Sendable {
   // MARK: The stream
 
   /// The status of the app, which may allow or forbid its services.
-  mutating func permit(_ app: RegisteredApp, _ context: inout SessionContext) {
+  mutating func permit(_ app: RegisteredApp, _ context: inout ServedContext) {
     // SDL Core ends audio first.
     audio.permit(app, &context)
     video.permit(app, &context)
@@ -45,11 +45,11 @@ struct SessionMedia: Sendable {
 
   /// Data of a service.
   /// - Returns: nil if the data is ignored.
-  mutating func permission(of service: ServiceType, _ context: inout SessionContext) -> MediaPermission? {
+  mutating func permission(of service: ServiceType, _ context: inout ServedContext) -> MediaPermission? {
     service == .audio ? audio.permission(&context) : video.permission(&context)
   }
 
-  mutating func take(_ message: Message, _ permission: MediaPermission, _ context: inout SessionContext) {
+  mutating func take(_ message: Message, _ permission: MediaPermission, _ context: inout ServedContext) {
     if message.header.service == .audio {
       audio.take(message.payload, permission, &context)
     } else {
@@ -61,7 +61,7 @@ struct SessionMedia: Sendable {
   /// - Parameter failure: why it has failed.
   mutating func handshakeEnded(
     of service: ServiceType, _ failure: HandshakeFailure?, _ app: RegisteredApp?, _ capability: OfferedCapability,
-    _ context: inout SessionContext
+    _ context: inout ServedContext
   ) {
     guard service == .audio else { return video.handshakeEnded(failure, app, capability, &context) }
     audio.handshakeEnded(failure, &context)
@@ -69,7 +69,7 @@ struct SessionMedia: Sendable {
 
   /// Reports frames on another connection than their service's.
   /// - Returns: whether to ignore the frame.
-  mutating func isMisplaced(_ header: FrameHeader, on transport: TransportRole, _ context: inout SessionContext) -> Bool
+  mutating func isMisplaced(_ header: FrameHeader, on transport: TransportRole, _ context: inout ServedContext) -> Bool
   {
     header.service == .audio
       ? audio.service.isMisplaced(header, on: transport, &context)
@@ -84,7 +84,7 @@ struct SessionMedia: Sendable {
 
   mutating func fire(
     _ purpose: TimerTable.Purpose, _ app: RegisteredApp?, _ capability: OfferedCapability,
-    _ context: inout SessionContext
+    _ context: inout ServedContext
   ) {
     switch purpose {
     case .videoStart: video.answerDue(app, capability, &context)
@@ -100,7 +100,7 @@ struct SessionMedia: Sendable {
   // MARK: The end
 
   /// EndService from the app.
-  mutating func answerEnd(of service: ServiceType, on transport: TransportRole, _ context: inout SessionContext) {
+  mutating func answerEnd(of service: ServiceType, on transport: TransportRole, _ context: inout ServedContext) {
     if service == .audio {
       audio.answerEnd(on: transport, &context)
     } else {
@@ -109,34 +109,34 @@ struct SessionMedia: Sendable {
   }
 
   /// EndServiceACK. A second one, of an EndService that was sent twice, changes nothing.
-  mutating func endAcknowledged(of service: ServiceType, _ context: inout SessionContext) {
+  mutating func endAcknowledged(of service: ServiceType, _ context: inout ServedContext) {
     if service == .audio { audio.service.endAcknowledged(&context) }
     if service == .video { video.service.endAcknowledged(&context) }
   }
 
   /// The head unit's own EndService; nothing if the service is not open.
   mutating func end(
-    _ service: ServiceType, _ reason: HeadUnitSession.StreamStopReason, _ context: inout SessionContext
+    _ service: ServiceType, _ reason: HeadUnitSession.StreamStopReason, _ context: inout ServedContext
   ) {
     if service == .audio { audio.service.end(reason, &context) }
     if service == .video { video.service.end(reason, &context) }
   }
 
   /// EndService of those that are encrypted.
-  mutating func endEncrypted(_ context: inout SessionContext) {
+  mutating func endEncrypted(_ context: inout ServedContext) {
     for service in [ServiceType.audio, .video] where context.encryption.protects(service) {
       end(service, .endedByHeadUnit, &context)
     }
   }
 
   /// EndService of both.
-  mutating func end(_ reason: HeadUnitSession.StreamStopReason, _ context: inout SessionContext) {
+  mutating func end(_ reason: HeadUnitSession.StreamStopReason, _ context: inout ServedContext) {
     end(.audio, reason, &context)
     end(.video, reason, &context)
   }
 
   /// EndService of both. SDL Core sends each twice when the app unregisters.
-  mutating func endTwice(_ reason: HeadUnitSession.StreamStopReason, _ context: inout SessionContext) {
+  mutating func endTwice(_ reason: HeadUnitSession.StreamStopReason, _ context: inout ServedContext) {
     let open = [ServiceType.audio, .video].filter(isOpen)
     end(reason, &context)
     if open.contains(.audio) { audio.service.repeatEnd(&context) }
@@ -144,13 +144,13 @@ struct SessionMedia: Sendable {
   }
 
   /// A further start of an open service has cost the app its level.
-  mutating func forbid(_ service: ServiceType, _ context: inout SessionContext) {
+  mutating func forbid(_ service: ServiceType, _ context: inout ServedContext) {
     if service == .audio { audio.service.forbid(&context) }
     if service == .video { video.service.forbid(&context) }
   }
 
   /// Removes both services, without EndService.
-  mutating func close(_ reason: HeadUnitSession.StreamStopReason, _ context: inout SessionContext) {
+  mutating func close(_ reason: HeadUnitSession.StreamStopReason, _ context: inout ServedContext) {
     audio.close(reason, &context)
     video.close(reason, &context)
   }
@@ -162,7 +162,7 @@ struct SessionMedia: Sendable {
   }
 
   /// The secondary transport is gone, with its services.
-  mutating func secondaryLost(_ context: inout SessionContext) {
+  mutating func secondaryLost(_ context: inout ServedContext) {
     audio.secondaryLost(&context)
     video.secondaryLost(&context)
   }

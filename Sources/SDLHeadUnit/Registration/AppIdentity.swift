@@ -1,12 +1,12 @@
 import SDLMessages
 
 /// The identity of an app among those of a phone.
-public struct AppIdentity: Equatable, Sendable {
+package struct AppIdentity: Equatable, Sendable {
   /// The full id, if the app gives one.
-  public let id: String
-  public let name: String
+  package let id: String
+  package let name: String
   /// Further names by which the driver can call it (`vrSynonyms`).
-  public let spokenNames: [String]
+  package let spokenNames: [String]
   /// In lower case, like all of these: made once, because each request for other names is compared with every app.
   private let comparableID: String
   private let comparableName: String
@@ -15,7 +15,7 @@ public struct AppIdentity: Equatable, Sendable {
   /// For the `info` of DUPLICATE_NAME.
   static let duplicateName = "Another app has this name, or the driver calls it so"
 
-  public init(id: String, name: String, spokenNames: [String] = []) {
+  package init(id: String, name: String, spokenNames: [String] = []) {
     self.id = id
     self.name = name
     self.spokenNames = spokenNames
@@ -47,8 +47,8 @@ public struct AppIdentity: Equatable, Sendable {
 
 /// The state that SDL Core keeps for an app whose connection has broken. If the app names the hash in its next
 /// registration, it is restored; the icon stays in any case.
-public struct SavedApp: Sendable {
-  public let id: String
+package struct SavedApp: Sendable {
+  package let id: String
   /// Nil if there is only the icon.
   let hash: String?
   let hasIcon: Bool

@@ -67,7 +67,7 @@ struct RegisteredApp: Sendable {
   }
 
   /// Restores the kept state. SDL Core restores FULL and LIMITED even if nothing else opens the app.
-  mutating func resume(_ saved: SavedApp, _ context: inout SessionContext) {
+  mutating func resume(_ saved: SavedApp, _ context: inout ServedContext) {
     vehicle.resume(saved.subscribedVehicleData)
     templates.resume(saved, &context)
     guard saved.status.allowsScreen, chosenStatus.level == HMILevel.none else { return }
@@ -77,7 +77,7 @@ struct RegisteredApp: Sendable {
     }
   }
 
-  func summary(isStreaming: Bool, _ context: SessionContext) -> AppSummary {
+  func summary(isStreaming: Bool, _ context: ServedContext) -> AppSummary {
     AppSummary(
       id: context.sessionID, role: role, level: chosenStatus.level, isStreaming: isStreaming,
       shownUntil: interactions.deadlines(context.timers))
@@ -87,7 +87,7 @@ struct RegisteredApp: Sendable {
 
   /// Opens the app. Only navigation and projection apps may stream video; projection apps are audible only if they are
   /// media apps as well.
-  mutating func open(_ context: inout SessionContext) {
+  mutating func open(_ context: inout ServedContext) {
     let opened = context.screen.activationStatus
     let isAudible = isMedia || types.contains(.navigation)
     apply(
@@ -98,25 +98,25 @@ struct RegisteredApp: Sendable {
 
   /// Opens the app after its registration, as soon as no other app has the screen, at the level that it had before its
   /// connection broke.
-  mutating func openAutomatically(_ context: inout SessionContext) {
+  mutating func openAutomatically(_ context: inout ServedContext) {
     context.screen.isActivationDeferred = context.screen.isTaken
     guard !context.screen.isTaken else { return }
     if let formerStatus, formerStatus.level == .limited { apply(formerStatus, &context) } else { open(&context) }
   }
 
   /// Another app is brought to the screen.
-  mutating func giveWay(to other: AppSummary.Role, _ context: inout SessionContext) {
+  mutating func giveWay(to other: AppSummary.Role, _ context: inout ServedContext) {
     let status = role.status(from: chosenStatus, isMedia: isMedia, givingWayTo: other)
     if status != chosenStatus { apply(status, &context) }
   }
 
   /// The level NONE, as SDL Core 6 and later give it after a refused start of video or audio.
-  mutating func close(_ context: inout SessionContext) {
+  mutating func close(_ context: inout ServedContext) {
     guard status.level != HMILevel.none else { return }
     apply(HMIStatus(level: HMILevel.none, videoStreamingState: .notStreamable), &context)
   }
 
-  mutating func setAudioStreaming(_ state: AudioStreamingState, _ context: inout SessionContext) {
+  mutating func setAudioStreaming(_ state: AudioStreamingState, _ context: inout ServedContext) {
     guard chosenStatus.level != HMILevel.none else { return }
     var status = chosenStatus
     status.audioStreamingState = state
@@ -124,7 +124,7 @@ struct RegisteredApp: Sendable {
   }
 
   /// Sends the status that the driver chose, as restricted by the active events.
-  mutating func apply(_ chosen: HMIStatus, _ context: inout SessionContext) {
+  mutating func apply(_ chosen: HMIStatus, _ context: inout ServedContext) {
     // Other windows are widgets and do not concern the app's own.
     let isMain = chosen.windowID == 0
     if isMain { (chosenStatus, formerStatus) = (chosen, nil) }
@@ -145,11 +145,11 @@ struct RegisteredApp: Sendable {
   }
 
   /// Sends the status if it has changed, by an event or an overlay.
-  mutating func sendChangedStatus(_ context: inout SessionContext) {
+  mutating func sendChangedStatus(_ context: inout ServedContext) {
     if restrictedStatus(context) != status { apply(chosenStatus, &context) }
   }
 
-  private func restrictedStatus(_ context: SessionContext) -> HMIStatus {
+  private func restrictedStatus(_ context: ServedContext) -> HMIStatus {
     context.screen.restricted(chosenStatus, of: role, isMedia: isMedia, shown: interactions.systemContext)
   }
 
@@ -162,7 +162,7 @@ struct RegisteredApp: Sendable {
 
   /// Answers a request about neither the registration nor streams.
   /// - Parameter others: the apps of the same phone; nil if their names are not checked.
-  mutating func answer(_ request: RPCMessage, others: [AppIdentity]?, _ context: inout SessionContext) {
+  mutating func answer(_ request: RPCMessage, others: [AppIdentity]?, _ context: inout ServedContext) {
     let function = request.function
     guard function.isKnownRequest else {
       return context.refuse(request, .unsupportedRequest, "There is no request \(function)")
@@ -203,7 +203,7 @@ struct RegisteredApp: Sendable {
   }
 
   /// Refuses a request that the policies do not allow at the present level.
-  func refuseByPolicy(_ request: RPCMessage, _ context: inout SessionContext) {
+  func refuseByPolicy(_ request: RPCMessage, _ context: inout ServedContext) {
     let info = context.configuration.policy.refusal(of: request.function, at: status.level)
     context.refuse(request, .disallowed, info)
   }
@@ -214,7 +214,7 @@ struct RegisteredApp: Sendable {
   }
 
   /// SDL Core takes a policy only if it has asked this app for one.
-  private func answerSystemRequest(_ request: RPCMessage, _ context: inout SessionContext) {
+  private func answerSystemRequest(_ request: RPCMessage, _ context: inout ServedContext) {
     let type = request.parameters["requestType"]?.string ?? ""
     guard !["HTTP", "PROPRIETARY"].contains(type) || isPolicyRequested else {
       return context.refuse(request, .rejected, "No OnSystemRequest has asked for \(type)")
@@ -224,22 +224,22 @@ struct RegisteredApp: Sendable {
   }
 
   /// Whether a notification of the app is allowed at its level. One that crosses the loss of the level is no fault.
-  func mayNotify(_ context: SessionContext) -> Bool {
+  func mayNotify(_ context: ServedContext) -> Bool {
     status.level != HMILevel.none || closedAt.map { context.now - $0 <= CoreLimits.stopStreaming } ?? false
   }
 
-  private static func reportTexts(of request: RPCMessage, _ context: inout SessionContext) {
+  private static func reportTexts(of request: RPCMessage, _ context: inout ServedContext) {
     let texts = ShownTexts.texts(of: request)
     if !texts.isEmpty { context.report(.textShown(request.function, texts)) }
   }
 
   /// The car has new readings, which are sent to the app if it may get them and has subscribed.
-  func tell(_ reading: VehicleReading, _ context: inout SessionContext) {
+  func tell(_ reading: VehicleReading, _ context: inout ServedContext) {
     if isAllowed(.onVehicleData, context) { vehicle.tell(reading, &context) }
   }
 
   /// The head unit has another language. As SDL Core does, it unregisters apps that do not speak it.
-  func languageDidChange(_ context: inout SessionContext) {
+  func languageDidChange(_ context: inout ServedContext) {
     if isAllowed(.onLanguageChange, context) {
       let language = JSONValue.string(context.language)
       context.notify(.onLanguageChange, ["language": language, "hmiDisplayLanguage": language])
@@ -247,13 +247,13 @@ struct RegisteredApp: Sendable {
     if languages != [context.language] { context.demand(.unregister(.languageChange)) }
   }
 
-  func isAllowed(_ function: FunctionID, _ context: SessionContext) -> Bool {
+  func isAllowed(_ function: FunctionID, _ context: ServedContext) -> Bool {
     context.configuration.policy.allows(function, at: status.level)
   }
 
   /// Other languages than the head unit's own are accepted: nothing is shown or spoken in them.
   private mutating func changeRegistration(
-    _ request: RPCMessage, _ others: [AppIdentity]?, _ context: inout SessionContext
+    _ request: RPCMessage, _ others: [AppIdentity]?, _ context: inout ServedContext
   ) {
     let parameters = request.parameters
     let changed = AppIdentity(
@@ -271,24 +271,24 @@ struct RegisteredApp: Sendable {
   // MARK: Overlays and speech, which take time
 
   /// The time of an overlay is over.
-  mutating func interactionDue(_ layer: AppInteraction.Layer, _ context: inout SessionContext) {
+  mutating func interactionDue(_ layer: AppInteraction.Layer, _ context: inout ServedContext) {
     let isKeyboard = interactions[layer]?.hasKeyboard == true
     if isKeyboard, isAllowed(.onKeyboardInput, context) { sendKeyboard("ENTRY_ABORTED", nil, &context) }
     endInteraction(layer, nil, &context)
   }
 
-  mutating func promptDue(_ context: inout SessionContext) {
+  mutating func promptDue(_ context: inout ServedContext) {
     speech.promptDue(&context)
   }
 
-  mutating func recordingDue(_ context: inout SessionContext) {
+  mutating func recordingDue(_ context: inout ServedContext) {
     speech.recordingDue(&context)
   }
 
   /// Answers the request, and then reports to the app that its screen is free.
   /// - Parameter code: nil if the time is over.
   private mutating func endInteraction(
-    _ layer: AppInteraction.Layer, _ code: ResultCode?, with members: JSONObject = [:], _ context: inout SessionContext
+    _ layer: AppInteraction.Layer, _ code: ResultCode?, with members: JSONObject = [:], _ context: inout ServedContext
   ) {
     if interactions.end(layer, code, with: members, &context) { sendChangedStatus(&context) }
   }
@@ -297,7 +297,7 @@ struct RegisteredApp: Sendable {
 
   /// The driver uses a button, a menu or a choice. As with SDL Core, only inputs that the app has subscribed to or
   /// offered reach it; others are reported, with the reason.
-  mutating func take(_ input: DriverInput, _ context: inout SessionContext) {
+  mutating func take(_ input: DriverInput, _ context: inout ServedContext) {
     do throws(DriverInputFault) {
       switch input {
       case .button(let name, let press): try take(press, of: name, &context)
@@ -313,7 +313,7 @@ struct RegisteredApp: Sendable {
   }
 
   private mutating func take(
-    _ press: DriverInput.Press, of name: String, _ context: inout SessionContext
+    _ press: DriverInput.Press, of name: String, _ context: inout ServedContext
   ) throws(DriverInputFault) {
     guard press != .up else { return release(name, &context) }
     guard templates.subscribedButtons.contains(name) else {
@@ -334,7 +334,7 @@ struct RegisteredApp: Sendable {
   }
 
   /// The driver releases a button; an app that may not have it any more is not notified.
-  private mutating func release(_ name: String, _ context: inout SessionContext) {
+  private mutating func release(_ name: String, _ context: inout ServedContext) {
     guard let isLong = buttons.release(name, now: context.now), templates.subscribedButtons.contains(name),
       status.level.map(Self.levels(of: name).contains) == true
     else { return }
@@ -346,16 +346,16 @@ struct RegisteredApp: Sendable {
   private static func levels(of button: String) -> [HMILevel] { button == "OK" ? [.full] : [.full, .limited] }
 
   /// The driver releases buttons.
-  mutating func buttonDue(_ context: inout SessionContext) {
+  mutating func buttonDue(_ context: inout ServedContext) {
     for name in buttons.released(at: context.now) { release(name, &context) }
     armButtonTimer(&context)
   }
 
-  private func armButtonTimer(_ context: inout SessionContext) {
+  private func armButtonTimer(_ context: inout ServedContext) {
     if let time = buttons.nextRelease { context.timers.arm(.button, at: time) }
   }
 
-  private mutating func press(softButton id: Int, _ context: inout SessionContext) throws(DriverInputFault) {
+  private mutating func press(softButton id: Int, _ context: inout ServedContext) throws(DriverInputFault) {
     let shown = interactions.all
     let all = shown.flatMap(\.softButtons) + templates.softButtons
     guard all.contains(where: { $0.id == id }) else {
@@ -379,7 +379,7 @@ struct RegisteredApp: Sendable {
     }
   }
 
-  private func choose(command text: String, _ context: inout SessionContext) throws(DriverInputFault) {
+  private func choose(command text: String, _ context: inout ServedContext) throws(DriverInputFault) {
     guard let (id, command) = templates.menu.command(text) else {
       throw .noCommand(
         text,
@@ -393,7 +393,7 @@ struct RegisteredApp: Sendable {
     context.report(.driverInput(.menu(text)))
   }
 
-  private mutating func choose(_ id: Int, _ context: inout SessionContext) throws(DriverInputFault) {
+  private mutating func choose(_ id: Int, _ context: inout ServedContext) throws(DriverInputFault) {
     guard let interaction = interactions[.overlay], interaction.function == .performInteraction else {
       throw .nothingToChoose
     }
@@ -403,7 +403,7 @@ struct RegisteredApp: Sendable {
     endInteraction(.overlay, .success, with: members, &context)
   }
 
-  private mutating func move(toPosition position: Int, _ context: inout SessionContext) throws(DriverInputFault) {
+  private mutating func move(toPosition position: Int, _ context: inout ServedContext) throws(DriverInputFault) {
     guard let interaction = interactions[.overlay], let positions = interaction.sliderPositions else {
       throw .noSlider
     }
@@ -414,7 +414,7 @@ struct RegisteredApp: Sendable {
 
   /// The driver types a text, and enters it. SDL Core sends keys to the app that asks for them, or else to the one at
   /// FULL.
-  private mutating func type(_ text: String, _ context: inout SessionContext) throws(DriverInputFault) {
+  private mutating func type(_ text: String, _ context: inout ServedContext) throws(DriverInputFault) {
     let isAsked = interactions[.overlay]?.hasKeyboard == true
     if !isAsked {
       guard interactions[.overlay] == nil else { throw .noKeyboard }
@@ -431,7 +431,7 @@ struct RegisteredApp: Sendable {
     endInteraction(.overlay, .success, with: members, &context)
   }
 
-  private func sendKeyboard(_ event: String, _ data: String?, _ context: inout SessionContext) {
+  private func sendKeyboard(_ event: String, _ data: String?, _ context: inout ServedContext) {
     let parameters = JSONObject(present: ["event": .string(event), "data": data.map(JSONValue.string)])
     context.notify(.onKeyboardInput, parameters)
   }
@@ -441,21 +441,21 @@ struct RegisteredApp: Sendable {
   }
 
   /// The notifications for down, up, and the press.
-  private func sendPress(_ button: JSONObject, _ context: inout SessionContext) {
+  private func sendPress(_ button: JSONObject, _ context: inout ServedContext) {
     sendDown(button, &context)
     sendUp(button, isLong: false, &context)
   }
 
-  private func sendDown(_ button: JSONObject, _ context: inout SessionContext) {
+  private func sendDown(_ button: JSONObject, _ context: inout ServedContext) {
     context.notify(.onButtonEvent, button.merging(["buttonEventMode": .string("BUTTONDOWN")]) { $1 })
   }
 
-  private func sendUp(_ button: JSONObject, isLong: Bool, _ context: inout SessionContext) {
+  private func sendUp(_ button: JSONObject, isLong: Bool, _ context: inout ServedContext) {
     context.notify(.onButtonEvent, button.merging(["buttonEventMode": .string("BUTTONUP")]) { $1 })
     context.notify(.onButtonPress, button.merging(["buttonPressMode": .string(isLong ? "LONG" : "SHORT")]) { $1 })
   }
 
-  private func sendContext(_ systemContext: SystemContext, _ context: inout SessionContext) {
+  private func sendContext(_ systemContext: SystemContext, _ context: inout ServedContext) {
     var status = status
     status.systemContext = systemContext
     context.notify(.onHMIStatus, status.json)
@@ -471,7 +471,7 @@ struct RegisteredApp: Sendable {
 
   /// The driver touches the screen. As with SDL Core, OnTouchEvent goes only to apps that can show video, and only at
   /// FULL, if the policies allow it at all. Samples without a time get the present one.
-  func touch(_ event: OnTouchEvent, _ context: inout SessionContext) {
+  func touch(_ event: OnTouchEvent, _ context: inout ServedContext) {
     guard mayStream else { return }
     guard isAllowed(.onTouchEvent, context) else {
       // Once for each finger: at lower levels no app gets touches.

@@ -47,14 +47,14 @@ struct Registration: Sendable {
   }
 
   /// No app is registered any more.
-  mutating func end(_ context: inout SessionContext) {
+  mutating func end(_ context: inout ServedContext) {
     app = nil
     context.timers.cancel(.activation, .policyUpdate, .alert, .overlay, .speech, .microphone, .button)
     context.screen.isActivationDeferred = false
     forgetUpdates()
   }
 
-  mutating func fire(_ purpose: TimerTable.Purpose, _ context: inout SessionContext) {
+  mutating func fire(_ purpose: TimerTable.Purpose, _ context: inout ServedContext) {
     switch purpose {
     case .activation: app?.openAutomatically(&context)
     case .policyUpdate: sendPolicyUpdate(&context)
@@ -67,7 +67,7 @@ struct Registration: Sendable {
     }
   }
 
-  func change(to language: String, _ context: inout SessionContext) {
+  func change(to language: String, _ context: inout ServedContext) {
     guard language != context.language else { return }
     context.language = language
     app?.languageDidChange(&context)
@@ -75,7 +75,7 @@ struct Registration: Sendable {
 
   // MARK: RPCs
 
-  mutating func receive(_ message: Message, _ security: inout SessionSecurity, _ context: inout SessionContext) {
+  mutating func receive(_ message: Message, _ security: inout ServedSecurity, _ context: inout ServedContext) {
     let version = message.header.version
     // Protocol 1 has other RPC payloads, which are not supported.
     guard version >= 2 else {
@@ -97,7 +97,7 @@ struct Registration: Sendable {
     }
   }
 
-  private func refuse(_ message: RPCMessage.Malformed, _ context: inout SessionContext) {
+  private func refuse(_ message: RPCMessage.Malformed, _ context: inout ServedContext) {
     context.report(.malformedRPC(message))
     guard case .parameters(let header) = message, header.type == .request else { return }
     let function = FunctionID(rawValue: header.functionID)
@@ -109,7 +109,7 @@ struct Registration: Sendable {
 
   /// Refuses a request whose parameters don't matter.
   private func refuseUnread(
-    _ request: RPCMessage, _ code: ResultCode, info: String, _ context: inout SessionContext
+    _ request: RPCMessage, _ code: ResultCode, info: String, _ context: inout ServedContext
   ) {
     if request.type == .request, request.function == .registerAppInterface {
       return refuse(request, code, info: info, &context)
@@ -118,12 +118,12 @@ struct Registration: Sendable {
     context.refuse(request, code, info)
   }
 
-  private func refuseUnregistered(_ request: RPCMessage, _ context: inout SessionContext) {
+  private func refuseUnregistered(_ request: RPCMessage, _ context: inout ServedContext) {
     context.refuse(request, .applicationNotRegistered, "No app is registered in this session")
   }
 
   /// SDL Core checks the id before everything else.
-  private func refusesID(of request: RPCMessage, _ context: inout SessionContext) -> Bool {
+  private func refusesID(of request: RPCMessage, _ context: inout ServedContext) -> Bool {
     if request.correlationID < 0 {
       refuseUnread(request, .invalidID, info: "The correlation id \(request.correlationID) is negative", &context)
     }
@@ -131,7 +131,7 @@ struct Registration: Sendable {
   }
 
   private mutating func answer(
-    _ received: RPCMessage, headerVersion: UInt8, isRefused: Bool, _ context: inout SessionContext
+    _ received: RPCMessage, headerVersion: UInt8, isRefused: Bool, _ context: inout ServedContext
   ) {
     guard !refusesID(of: received, &context) else { return }
     // SDL Core unregisters apps that send too many requests.
@@ -176,7 +176,7 @@ struct Registration: Sendable {
     }
   }
 
-  private func receiveNotification(_ notification: RPCMessage, _ context: inout SessionContext) {
+  private func receiveNotification(_ notification: RPCMessage, _ context: inout ServedContext) {
     guard let app else { return }
     switch notification.function {
     case .onHMIStatus: context.report(.appHMIStatus(HMIStatus(json: notification.parameters)))
@@ -191,7 +191,7 @@ struct Registration: Sendable {
 
   // MARK: RegisterAppInterface
 
-  private mutating func register(_ request: RPCMessage, _ context: inout SessionContext) {
+  private mutating func register(_ request: RPCMessage, _ context: inout ServedContext) {
     guard app == nil else {
       let info = "An app is registered in this session"
       return refuse(request, .applicationRegisteredAlready, info: info, &context)
@@ -215,7 +215,7 @@ struct Registration: Sendable {
 
   /// SDL Core ends the session after a failed registration, even of an app that is registered, unless the reason is
   /// another registration.
-  private func refuse(_ request: RPCMessage, _ code: ResultCode, info: String, _ context: inout SessionContext) {
+  private func refuse(_ request: RPCMessage, _ code: ResultCode, info: String, _ context: inout ServedContext) {
     context.refuse(request, code, info)
     let identity = AppIdentity(RegisterAppInterface(json: request.parameters))
     context.report(.registrationRefused(name: identity.name, id: identity.id, code))
@@ -223,7 +223,7 @@ struct Registration: Sendable {
   }
 
   /// The messages after a registration.
-  private mutating func sendNotifications(_ context: inout SessionContext) {
+  private mutating func sendNotifications(_ context: inout ServedContext) {
     let behaviour = context.behaviour
     app?.apply(HMIStatus(level: HMILevel.none, videoStreamingState: .notStreamable), &context)
     if let app, app.rpcVersion >= RPCVersion(6) {
@@ -258,7 +258,7 @@ struct Registration: Sendable {
     return notification
   }
 
-  mutating func requestPolicyUpdate(from url: String, _ context: inout SessionContext) {
+  mutating func requestPolicyUpdate(from url: String, _ context: inout ServedContext) {
     guard app != nil else { return }
     app?.expectPolicy()
     let body = #"{"policy_table":{}}"#
@@ -280,7 +280,7 @@ struct Registration: Sendable {
       ], bulk: bytes)
   }
 
-  mutating func sendPolicyUpdate(_ context: inout SessionContext) {
+  mutating func sendPolicyUpdate(_ context: inout ServedContext) {
     guard app != nil, let size = context.behaviour.policyUpdateSize, size > 0 else { return }
     app?.expectPolicy()
     context.notify(
@@ -293,7 +293,7 @@ struct Registration: Sendable {
   private var takenIdentities: [AppIdentity]? { configuration.refusesTakenNames ? others : nil }
 
   /// A request of an app that is not registered yet.
-  private func decide(_ request: RPCMessage, _ context: SessionContext) -> Decision {
+  private func decide(_ request: RPCMessage, _ context: ServedContext) -> Decision {
     let parameters = RegisterAppInterface(json: request.parameters)
     // Apps that run in the head unit's own browser are listed in its policies.
     if parameters.appTypes.contains(.webView) {
@@ -323,7 +323,7 @@ struct Registration: Sendable {
   }
 
   /// SDL Core reports one fault only, in this order.
-  private static func result(of parameters: JSONObject, isResumed: Bool, _ context: SessionContext) -> ResultCode {
+  private static func result(of parameters: JSONObject, isResumed: Bool, _ context: ServedContext) -> ResultCode {
     let languages = ["languageDesired", "hmiDisplayLanguageDesired"].map { parameters[$0]?.string }
     if languages.contains(where: { $0 != context.language }) { return .wrongLanguage }
     guard context.requestWarning == nil, parameters["hashID"] != nil else { return .success }
@@ -344,7 +344,7 @@ struct Registration: Sendable {
 
   /// The members of the response.
   private func response(
-    _ code: ResultCode, _ app: RegisteredApp, info: String?, _ context: SessionContext
+    _ code: ResultCode, _ app: RegisteredApp, info: String?, _ context: ServedContext
   ) -> JSONObject {
     var response = RegisterAppInterfaceResponse(result: RPCResult(success: true, resultCode: code, info: info))
     response.rpcVersion = app.rpcVersion

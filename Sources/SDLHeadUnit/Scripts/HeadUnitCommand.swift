@@ -1,7 +1,7 @@
 import SDLMessages
 
 /// A command to a running head unit: one line of text, as listed in ``usage``.
-public enum HeadUnitCommand: Equatable, Sendable {
+package enum HeadUnitCommand: Equatable, Sendable {
   /// Another HMI status for the app on the screen.
   case level(HMILevel, VideoStreamingState)
   case event(HMIEvent, isActive: Bool)
@@ -59,22 +59,22 @@ public enum HeadUnitCommand: Equatable, Sendable {
   case refuseConnections(Bool)
   case help
 
-  public struct Malformed: Error, Equatable, CustomStringConvertible {
+  package struct Malformed: Error, Equatable, CustomStringConvertible {
     /// The error, on one line.
-    public var description: String
+    package var description: String
   }
 }
 
 extension HeadUnitCommand {
   /// Parses a line.
   /// - Returns: nil for an empty line.
-  public static func parse(_ line: String) throws(Malformed) -> HeadUnitCommand? { try CommandParser.parse(line) }
+  package static func parse(_ line: String) throws(Malformed) -> HeadUnitCommand? { try CommandParser.parse(line) }
 
   /// The forms of all commands, one per line.
-  public static let usage = descriptions.map(\.form).joined(separator: "\n")
+  package static let usage = descriptions.map(\.form).joined(separator: "\n")
 
   /// The forms, each with its effect on an indented line.
-  public static let helpText = descriptions.map { "\($0.form)\n    \($0.effect)" }.joined(separator: "\n")
+  package static let helpText = descriptions.map { "\($0.form)\n    \($0.effect)" }.joined(separator: "\n")
 
   /// Each name of a command once, in the order of ``usage``.
   static let names = descriptions.map { String($0.form.prefix { $0 != " " }) }

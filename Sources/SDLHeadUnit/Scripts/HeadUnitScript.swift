@@ -14,9 +14,9 @@ import SDLMessages
 /// time, and one of `disconnected` or `unregistered`, goes to the app on the screen. Without an app it is skipped as
 /// well, except for an answer that is given `once` (``HeadUnitCommand/answerOnce(_:)``,
 /// ``HeadUnitCommand/refuse(_:)``): it waits for the next app.
-public struct HeadUnitScript: Equatable, Sendable {
+package struct HeadUnitScript: Equatable, Sendable {
   /// An event that steps can wait for.
-  public enum Event: String, CaseIterable, Sendable {
+  package enum Event: String, CaseIterable, Sendable {
     /// An app's connection.
     case connected
     case registered
@@ -63,7 +63,7 @@ public struct HeadUnitScript: Equatable, Sendable {
   }
 
   /// When a step is due.
-  public enum Trigger: Equatable, Sendable {
+  package enum Trigger: Equatable, Sendable {
     /// The time since the head unit began to listen.
     case time(Duration)
     /// `number` counts from 1; nil stands for each.
@@ -71,16 +71,16 @@ public struct HeadUnitScript: Equatable, Sendable {
   }
 
   /// One line.
-  public struct Step: Equatable, Sendable {
+  package struct Step: Equatable, Sendable {
     /// From 1 on.
-    public var line: Int
-    public var trigger: Trigger
-    public var command: HeadUnitCommand
+    package var line: Int
+    package var trigger: Trigger
+    package var command: HeadUnitCommand
     /// As written, without the comment.
-    public var text: String
+    package var text: String
 
     /// Whether its event means that the app has gone or is about to go.
-    public var followsAppsEnd: Bool {
+    package var followsAppsEnd: Bool {
       switch trigger {
       case .event(.disconnected, _, _), .event(.unregistered, _, _): true
       case .event, .time: false
@@ -89,15 +89,15 @@ public struct HeadUnitScript: Equatable, Sendable {
   }
 
   /// In the order of the lines.
-  public var steps: [Step]
+  package var steps: [Step]
 
   /// Creates a script of these steps; by default it does nothing.
-  public init(steps: [Step] = []) {
+  package init(steps: [Step] = []) {
     self.steps = steps
   }
 
   /// Whether a step waits for `event`.
-  public func reacts(to event: Event) -> Bool {
+  package func reacts(to event: Event) -> Bool {
     steps.contains { step in
       if case .event(event, _, _) = step.trigger { true } else { false }
     }
@@ -106,7 +106,7 @@ public struct HeadUnitScript: Equatable, Sendable {
 
 extension HeadUnitScript.Event {
   /// Nil for events that no script can wait for. ``frame`` is counted by the owner of the session.
-  public init?(_ event: HeadUnitSession.Event) {
+  package init?(_ event: HeadUnitSession.Event) {
     switch event {
     case .appRegistered: self = .registered
     case .hmiStatusSent(let status):
@@ -147,23 +147,23 @@ extension HeadUnitScript.Event {
 
 extension HeadUnitScript {
   /// A script is written by hand; a longer file is something else.
-  public static let maximumByteCount = 64 << 10
-  public static let maximumStepCount = 1000
+  package static let maximumByteCount = 64 << 10
+  package static let maximumStepCount = 1000
   /// A day, in seconds.
   private static let longestTime = 86_400.0
   private static let highestNumber = 1_000_000
 
   /// The error in a text, and how to correct it.
-  public struct Malformed: Error, Equatable, CustomStringConvertible {
+  package struct Malformed: Error, Equatable, CustomStringConvertible {
     /// From 1 on.
-    public var line: Int
-    public var text: String
+    package var line: Int
+    package var text: String
 
     /// "line 7: …".
-    public var description: String { "line \(line): \(text)" }
+    package var description: String { "line \(line): \(text)" }
   }
 
-  public init(_ bytes: [UInt8]) throws(Malformed) {
+  package init(_ bytes: [UInt8]) throws(Malformed) {
     self.init()
     guard bytes.count <= Self.maximumByteCount else {
       let line = bytes[..<Self.maximumByteCount].count { $0 == UInt8(ascii: "\n") } + 1
@@ -185,7 +185,7 @@ extension HeadUnitScript {
     }
   }
 
-  public init(_ text: String) throws(Malformed) {
+  package init(_ text: String) throws(Malformed) {
     try self.init(Array(text.utf8))
   }
 

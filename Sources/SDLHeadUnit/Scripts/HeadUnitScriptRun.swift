@@ -3,17 +3,17 @@
 /// A command may cause the event that it waits for, as in `on hmi-full: level full`. Therefore noting an event only
 /// queues its steps, and at most ``maximumStepCount`` of them are due within ``window``: the head unit's thread serves
 /// its apps in between. The queue is bounded as well; the steps that do not fit are dropped.
-public struct HeadUnitScriptRun: Sendable {
+package struct HeadUnitScriptRun: Sendable {
   /// A command to carry out.
-  public struct Operation: Equatable, Sendable {
-    public var command: HeadUnitCommand
+  package struct Operation: Equatable, Sendable {
+    package var command: HeadUnitCommand
     /// The app whose event caused it; nil for a step at a time.
-    public var app: UInt8?
+    package var app: UInt8?
     /// Nil for a message of a gesture.
-    public var step: HeadUnitScript.Step?
+    package var step: HeadUnitScript.Step?
 
     /// Creates an operation; by default one that belongs to no step and no app.
-    public init(command: HeadUnitCommand, app: UInt8? = nil, step: HeadUnitScript.Step? = nil) {
+    package init(command: HeadUnitCommand, app: UInt8? = nil, step: HeadUnitScript.Step? = nil) {
       self.command = command
       self.app = app
       self.step = step
@@ -21,9 +21,9 @@ public struct HeadUnitScriptRun: Sendable {
   }
 
   /// The most operations within a ``window``.
-  public static let maximumStepCount = 100
-  public static let window = Duration.milliseconds(100)
-  public static let maximumWaitingCount = 4000
+  package static let maximumStepCount = 100
+  package static let window = Duration.milliseconds(100)
+  package static let maximumWaitingCount = 4000
 
   private enum Dropping {
     case none
@@ -56,7 +56,7 @@ public struct HeadUnitScriptRun: Sendable {
   }
 
   /// Begins a script, whose times count from `now`.
-  public init(_ script: HeadUnitScript = HeadUnitScript(), now: Duration) {
+  package init(_ script: HeadUnitScript = HeadUnitScript(), now: Duration) {
     self.script = script
     events = Set(HeadUnitScript.Event.allCases.filter { script.reacts(to: $0) })
     for step in script.steps {
@@ -66,20 +66,20 @@ public struct HeadUnitScriptRun: Sendable {
   }
 
   /// When ``takeDue(at:)`` returns the next operation; nil when the queue is empty.
-  public var nextDeadline: Duration? {
+  package var nextDeadline: Duration? {
     guard let first = waiting.first?.time else { return nil }
     guard let windowStart, countInWindow >= Self.maximumStepCount else { return first }
     return max(first, windowStart + Self.window)
   }
 
   /// Whether a step waits for `event`. Cheap without a script, because the server asks for each frame.
-  public func reacts(to event: HeadUnitScript.Event) -> Bool { !events.isEmpty && events.contains(event) }
+  package func reacts(to event: HeadUnitScript.Event) -> Bool { !events.isEmpty && events.contains(event) }
 
   /// Notes an event, which queues the steps that wait for it.
   /// - Parameters:
   ///   - app: the app of the event; nil if there is none.
   ///   - pictures: how many the app has sent since it connected. A stream's pictures count from there.
-  public mutating func note(_ event: HeadUnitScript.Event, app: UInt8?, pictures: UInt64 = 0, now: Duration) {
+  package mutating func note(_ event: HeadUnitScript.Event, app: UInt8?, pictures: UInt64 = 0, now: Duration) {
     if event == .streamStarted, let app, reacts(to: .frame) {
       frames[app, default: FrameCount()].startStream(after: pictures)
     }
@@ -91,7 +91,7 @@ public struct HeadUnitScriptRun: Sendable {
   }
 
   /// Notes how many pictures the app has sent since it connected.
-  public mutating func notePictures(_ total: UInt64, app: UInt8, now: Duration) {
+  package mutating func notePictures(_ total: UInt64, app: UInt8, now: Duration) {
     guard reacts(to: .frame) else { return }
     var count = frames[app, default: FrameCount()]
     let before = count.inStream
@@ -113,21 +113,21 @@ public struct HeadUnitScriptRun: Sendable {
   }
 
   /// Queues an operation for a time; drops it if the queue is full.
-  public mutating func wait(for time: Duration, _ operation: Operation) {
+  package mutating func wait(for time: Duration, _ operation: Operation) {
     guard waiting.count < Self.maximumWaitingCount else { return noteDropping() }
     let index = waiting.lastIndex { $0.time <= time }.map { $0 + 1 } ?? 0
     waiting.insert((time, operation), at: index)
   }
 
   /// Queues the messages of a gesture; none if not all fit, so that no finger stays down.
-  public mutating func begin(_ gesture: TouchGesture, app: UInt8, now: Duration) {
+  package mutating func begin(_ gesture: TouchGesture, app: UInt8, now: Duration) {
     let messages = gesture.messages
     guard waiting.count + messages.count <= Self.maximumWaitingCount else { return noteDropping() }
     for message in messages { wait(for: now + message.time, Operation(command: .touch(message.event), app: app)) }
   }
 
   /// Removes and returns the first operation that is due; nil also at the end of a window's operations.
-  public mutating func takeDue(at now: Duration) -> Operation? {
+  package mutating func takeDue(at now: Duration) -> Operation? {
     if windowStart.map({ now - $0 >= Self.window }) ?? true {
       windowStart = now
       countInWindow = 0
@@ -143,7 +143,7 @@ public struct HeadUnitScriptRun: Sendable {
   }
 
   /// Whether operations have been dropped; true only once, because a script that drops one drops many.
-  public mutating func takeDropping() -> Bool {
+  package mutating func takeDropping() -> Bool {
     guard dropping == .unreported else { return false }
     dropping = .reported
     return true

@@ -1,11 +1,11 @@
 import SDLMessages
 
 /// A gesture of one finger: a tap, or a straight swipe at constant speed.
-public struct TouchGesture: Equatable, Sendable {
-  public var start: OnTouchEvent.Sample
-  public var end: OnTouchEvent.Sample
+package struct TouchGesture: Equatable, Sendable {
+  package var start: OnTouchEvent.Sample
+  package var end: OnTouchEvent.Sample
   /// From touch to release.
-  public var duration: Duration
+  package var duration: Duration
 
   /// Between two messages of a finger that moves, as from a touch screen at 50 Hz.
   private static let interval = Duration.milliseconds(20)
@@ -14,7 +14,7 @@ public struct TouchGesture: Equatable, Sendable {
   private static let longestTime = Duration.seconds(10)
 
   /// Creates a gesture. ``messages`` clamps coordinates and duration to those of a screen.
-  public init(from start: OnTouchEvent.Sample, to end: OnTouchEvent.Sample, duration: Duration) {
+  package init(from start: OnTouchEvent.Sample, to end: OnTouchEvent.Sample, duration: Duration) {
     self.start = start
     self.end = end
     self.duration = duration
@@ -22,7 +22,7 @@ public struct TouchGesture: Equatable, Sendable {
 
   /// The messages to the app, with their times after the first: at most 10 s. The positions are within
   /// `OnTouchEvent.coordinates`.
-  public var messages: [(time: Duration, event: OnTouchEvent)] {
+  package var messages: [(time: Duration, event: OnTouchEvent)] {
     let (start, end) = (Self.onScreen(start), Self.onScreen(end))
     let duration = min(max(duration, .zero), Self.longestTime)
     var messages = [(Duration.zero, event(.begin, at: start))]

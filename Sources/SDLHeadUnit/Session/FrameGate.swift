@@ -47,7 +47,7 @@ struct FrameGate: Sendable {
 
   /// Counts a malformed frame.
   /// - Returns: whether the limit is exceeded.
-  mutating func hasTooManyMalformed(_ context: inout SessionContext) -> Bool {
+  mutating func hasTooManyMalformed(_ context: inout ServedContext) -> Bool {
     guard malformedFrames.exceeds(at: context.now) else { return false }
     context.report(.tooManyMalformedFrames(limit: malformedFrames.limit, within: malformedFrames.window))
     return true
@@ -56,7 +56,7 @@ struct FrameGate: Sendable {
   /// Counts a frame of a transport, if it is not the data of audio or video.
   /// - Returns: whether the limit is exceeded.
   mutating func hasTooMany(
-    with header: FrameHeader, on transport: TransportRole, _ context: inout SessionContext
+    with header: FrameHeader, on transport: TransportRole, _ context: inout ServedContext
   ) -> Bool {
     let isMediaData = header.frameType != .control && (header.service == .video || header.service == .audio)
     guard !isMediaData, frames[transport]?.exceeds(at: context.now) == true else { return false }
@@ -68,7 +68,7 @@ struct FrameGate: Sendable {
   /// the transport of their service.
   /// - Returns: whether to ignore the frame.
   func isMisplaced(
-    _ header: FrameHeader, on transport: TransportRole, _ media: inout SessionMedia, _ context: inout SessionContext
+    _ header: FrameHeader, on transport: TransportRole, _ media: inout SessionMedia, _ context: inout ServedContext
   ) -> Bool {
     if header.service == .audio || header.service == .video {
       return media.isMisplaced(header, on: transport, &context)
@@ -82,7 +82,7 @@ struct FrameGate: Sendable {
   }
 
   /// A frame before there is a session.
-  func refuseWithoutSession(_ frame: Frame, _ context: inout SessionContext) {
+  func refuseWithoutSession(_ frame: Frame, _ context: inout ServedContext) {
     let header = frame.header
     context.report(.noSession(header.service))
     switch header.controlFrame {
@@ -97,21 +97,21 @@ struct FrameGate: Sendable {
 
   /// Counts a frame of another session, which may come from another app.
   /// - Returns: false once there are too many to answer.
-  mutating func answersOtherSession(_ context: inout SessionContext) -> Bool {
+  mutating func answersOtherSession(_ context: inout ServedContext) -> Bool {
     guard foreignFrames.exceeds(at: context.now) else { return true }
     context.report(.tooManyFrames(limit: foreignFrames.limit, within: foreignFrames.window))
     return false
   }
 
   /// A frame of another session. SDL Core answers only requests.
-  func refuseOfOtherSession(_ frame: Frame, on transport: TransportRole, _ context: inout SessionContext) {
+  func refuseOfOtherSession(_ frame: Frame, on transport: TransportRole, _ context: inout ServedContext) {
     context.report(.sessionID(expected: context.sessionID, got: frame.header.sessionID))
     // The answer goes to the primary transport, where only its own requests are expected.
     if transport == .primary { refuseRequest(frame, &context) }
   }
 
   /// A request in a session that was never started.
-  private func refuseRequest(_ frame: Frame, _ context: inout SessionContext) {
+  private func refuseRequest(_ frame: Frame, _ context: inout ServedContext) {
     let header = frame.header
     guard header.frameType == .single, header.version > 1, header.service == .rpc || header.service == .hybrid,
       let request = try? RPCMessage(payload: frame.payload, as: .sdlCore), request.type == .request
@@ -126,7 +126,7 @@ struct FrameGate: Sendable {
   }
 
   /// The message that a frame completes.
-  mutating func assemble(_ frame: Frame, isRegistered: Bool, _ context: inout SessionContext) -> Message? {
+  mutating func assemble(_ frame: Frame, isRegistered: Bool, _ context: inout ServedContext) -> Message? {
     defer { armTimer(&context) }
     assembler.maximumMessageSize =
       isRegistered ? Self.maximumMessageSize : Self.maximumMessageSizeBeforeRegistration
@@ -148,7 +148,7 @@ struct FrameGate: Sendable {
 
   /// As SDL Core does, for which the missing bytes are data of the request.
   private func refuseIncomplete(
-    _ message: Message, announced: Int, isRegistered: Bool, _ context: inout SessionContext
+    _ message: Message, announced: Int, isRegistered: Bool, _ context: inout ServedContext
   ) {
     guard let header = try? RPCHeader(payload: message.payload), header.type == .request else { return }
     let request = RPCMessage(
@@ -161,17 +161,17 @@ struct FrameGate: Sendable {
   }
 
   /// Gives up the incomplete message that has waited longest for its next frame.
-  mutating func dropOldest(_ context: inout SessionContext) {
+  mutating func dropOldest(_ context: inout ServedContext) {
     if let service = assembler.dropOldest() { context.report(.brokenMessage(service, .noRoom)) }
     armTimer(&context)
   }
 
-  mutating func dropExpired(_ context: inout SessionContext) {
+  mutating func dropExpired(_ context: inout ServedContext) {
     assembler.dropExpired(now: context.now - timeWithoutReading)
     armTimer(&context)
   }
 
-  private func armTimer(_ context: inout SessionContext) {
+  private func armTimer(_ context: inout ServedContext) {
     if let deadline = assembler.nextDeadline {
       context.timers.arm(.incompleteMessage, at: deadline + timeWithoutReading)
     } else {
@@ -180,14 +180,14 @@ struct FrameGate: Sendable {
   }
 
   /// The head unit stops reading the app's bytes.
-  mutating func stopReading(_ context: inout SessionContext) {
+  mutating func stopReading(_ context: inout ServedContext) {
     guard notReadingSince == nil else { return }
     notReadingSince = context.now
     context.timers.holdAppDeadlines()
   }
 
   /// - Returns: how long nothing was read; nil if the head unit has read.
-  mutating func resumeReading(_ context: inout SessionContext) -> Duration? {
+  mutating func resumeReading(_ context: inout ServedContext) -> Duration? {
     guard let since = notReadingSince.take() else { return nil }
     let time = max(context.now - since, .zero)
     context.timers.releaseAppDeadlines(postponedBy: time)

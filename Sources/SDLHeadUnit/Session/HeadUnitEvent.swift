@@ -3,7 +3,7 @@ import SDLWire
 
 extension HeadUnitSession {
   /// Actions for the owner of the session, in order.
-  public enum Action: Equatable, Sendable {
+  package enum Action: Equatable, Sendable {
     /// Whole frames for the transport.
     case send([UInt8])
     /// Whole frames for the secondary transport.
@@ -16,12 +16,12 @@ extension HeadUnitSession {
     case close(CloseScope)
   }
 
-  public enum CloseScope: Equatable, Sendable {
+  package enum CloseScope: Equatable, Sendable {
     case session
     case transport
   }
 
-  public enum Event: Equatable, Sendable {
+  package enum Event: Equatable, Sendable {
     /// RegisterAppInterface has succeeded, with this result.
     case appRegistered(name: String, id: String, types: [AppHMIType], protocolVersion: ProtocolVersion, ResultCode)
     /// RegisterAppInterface was refused; name and id are those of the request, empty if they are missing.
@@ -103,7 +103,7 @@ extension HeadUnitSession {
     case hapticRectangles([HapticRectangle])
   }
 
-  public enum StreamStopReason: Equatable, Sendable {
+  package enum StreamStopReason: Equatable, Sendable {
     /// EndService from the app.
     case endedByApp
     /// ``HeadUnitSession/endService(_:_:now:)``.
@@ -118,7 +118,7 @@ extension HeadUnitSession {
     case transportLost
   }
 
-  public enum UnregistrationReason: Equatable, Sendable {
+  package enum UnregistrationReason: Equatable, Sendable {
     /// UnregisterAppInterface from the app.
     case requestedByApp
     /// EndService(RPC) from the app.
@@ -140,7 +140,7 @@ extension HeadUnitSession.Event {
   private static let mostTypes = 8
 
   /// A line for the log, in which an app's texts can't fake anything; nil for frequent events, such as data.
-  public var text: String? {
+  package var text: String? {
     switch self {
     case .appRegistered(let name, let id, let types, let version, let code):
       "registered \(name.quoted) (id \(id.quoted), \(Self.list(types.map(\.rawValue), most: Self.mostTypes)))"
@@ -204,7 +204,7 @@ extension HeadUnitSession.Event {
 }
 
 extension HeadUnitSession.StreamStopReason: CustomStringConvertible {
-  public var description: String {
+  package var description: String {
     switch self {
     case .endedByApp: "by the app"
     case .endedByHeadUnit: "by the head unit"
@@ -218,7 +218,7 @@ extension HeadUnitSession.StreamStopReason: CustomStringConvertible {
 }
 
 extension HeadUnitSession.UnregistrationReason: CustomStringConvertible {
-  public var description: String {
+  package var description: String {
     switch self {
     case .requestedByApp: "by the app"
     case .sessionEndedByApp: "the app has ended its session"

@@ -4,14 +4,14 @@ import SDLWire
 /// The head unit's side of one SDL session, without any input or output of its own.
 ///
 /// Its inputs are decoded frames, the time, and the driver's actions; it returns frames to send, and reports. It serves
-/// one app. It routes inputs to its parts, which have the state and share the ``SessionContext``. Not copyable, because
+/// one app. It routes inputs to its parts, which have the state and share the ``ServedContext``. Not copyable, because
 /// the server reads its deadline in each turn.
-public struct HeadUnitSession: Sendable, ~Copyable {
-  private var context: SessionContext
+package struct HeadUnitSession: Sendable, ~Copyable {
+  private var context: ServedContext
   private var gate = FrameGate()
   private var heartbeat = SessionHeartbeat()
-  private var security: SessionSecurity
-  private var secondary = SecondaryTransport()
+  private var security: ServedSecurity
+  private var secondary = ServedSecondaryTransport()
   private var registration: Registration
   private var media = SessionMedia()
 
@@ -20,43 +20,43 @@ public struct HeadUnitSession: Sendable, ~Copyable {
   ///   - sessionID: 1…255, unique among the sessions of a head unit.
   ///   - connectionID: unique among its transports; part of the hash that ends the session.
   ///   - makeSecureChannel: makes this end of TLS; nil answers encrypted starts in clear.
-  public init(
+  package init(
     configuration: HeadUnitConfiguration, sessionID: UInt8 = 1, connectionID: UInt16 = 1,
     makeSecureChannel: SecureChannelFactory? = nil
   ) {
-    context = SessionContext(configuration, sessionID: sessionID, connectionID: connectionID)
-    security = SessionSecurity(makeChannel: makeSecureChannel)
+    context = ServedContext(configuration, sessionID: sessionID, connectionID: connectionID)
+    security = ServedSecurity(makeChannel: makeSecureChannel)
     registration = Registration(configuration)
   }
 
   // MARK: What the owner can see
 
   /// The configuration at the start; behaviour and capability may have changed since.
-  public var configuration: HeadUnitConfiguration { context.configuration }
+  package var configuration: HeadUnitConfiguration { context.configuration }
   /// The id in the header of every frame of the session.
-  public var sessionID: UInt8 { context.sessionID }
+  package var sessionID: UInt8 { context.sessionID }
   /// Counters over all video services since the session was created.
-  public var statistics: VideoStreamStatistics { media.video.statistics }
+  package var statistics: VideoStreamStatistics { media.video.statistics }
   /// When ``advance(to:)`` is due; nil when nothing is pending.
-  public var nextDeadline: Duration? { context.timers.next }
+  package var nextDeadline: Duration? { context.timers.next }
   /// Whether the RPC service runs, and with it the session.
-  public var isStarted: Bool { context.rpcService != nil }
-  public var isStreaming: Bool { media.isOpen(.video) || media.isOpen(.audio) }
+  package var isStarted: Bool { context.rpcService != nil }
+  package var isStreaming: Bool { media.isOpen(.video) || media.isOpen(.audio) }
   /// Where nothing is to be read before a video message is checked (``continueWork(now:)``); nil for no such transport.
-  public var busyTransport: TransportRole? { media.video.isBusy ? media.video.service.transport : nil }
+  package var busyTransport: TransportRole? { media.video.isBusy ? media.video.service.transport : nil }
   /// The memory that incomplete messages of the app take, in bytes.
-  public var incompleteByteCount: Int { gate.incompleteByteCount }
+  package var incompleteByteCount: Int { gate.incompleteByteCount }
   /// Nil while no app is registered.
-  public var identity: AppIdentity? { registration.app?.identity }
+  package var identity: AppIdentity? { registration.app?.identity }
   /// Nil while no app is registered.
-  public var summary: AppSummary? { registration.app?.summary(isStreaming: media.video.service.isOpen, context) }
+  package var summary: AppSummary? { registration.app?.summary(isStreaming: media.video.service.isOpen, context) }
   /// The state of the app to keep after a broken connection; nil while none is registered, or there is none.
-  public var savedApp: SavedApp? { registration.app?.saved }
+  package var savedApp: SavedApp? { registration.app?.saved }
 
   // MARK: The transport
 
   /// The transport is up. The session starts again, except for statistics, behaviour, events, and counts for limits.
-  public mutating func transportConnected(now: Duration) -> [Action] {
+  package mutating func transportConnected(now: Duration) -> [Action] {
     input(now) { session in
       if session.context.link != .disconnected { session.loseTransport() }
       session.context.link = .connected
@@ -67,10 +67,10 @@ public struct HeadUnitSession: Sendable, ~Copyable {
   }
 
   /// The primary transport is gone, by either side; with it goes the secondary one.
-  public mutating func transportLost(now: Duration) -> [Action] { input(now) { $0.loseTransport() } }
+  package mutating func transportLost(now: Duration) -> [Action] { input(now) { $0.loseTransport() } }
 
   /// The next frame, or garbage, from a transport. Nothing comes from the secondary one before it is registered.
-  public mutating func receive(
+  package mutating func receive(
     _ item: FrameDecoder.Item, on transport: TransportRole = .primary, now: Duration
   ) -> [Action] {
     guard context.link == .connected, transport == .primary || secondary.isRegistered else { return [] }
@@ -85,12 +85,12 @@ public struct HeadUnitSession: Sendable, ~Copyable {
   }
 
   /// Continues with a long message, whose check takes many calls, so that the owner has time for other apps.
-  public mutating func continueWork(now: Duration) -> [Action] {
+  package mutating func continueWork(now: Duration) -> [Action] {
     input(now) { $0.media.video.continueCheck(&$0.context) }
   }
 
   /// Handles deadlines up to `now`.
-  public mutating func advance(to now: Duration) -> [Action] {
+  package mutating func advance(to now: Duration) -> [Action] {
     context.now = now
     while let purpose = context.timers.takeDue(at: now) {
       fire(purpose)
@@ -101,21 +101,21 @@ public struct HeadUnitSession: Sendable, ~Copyable {
 
   /// Sets whether the app's bytes are read. Otherwise they pile up, which is not its fault: deadlines are postponed, it
   /// is no pause of the video, and rates are those of the whole time.
-  public mutating func setReading(_ isReading: Bool, now: Duration) -> [Action] {
+  package mutating func setReading(_ isReading: Bool, now: Duration) -> [Action] {
     input(now) { if isReading { $0.resumeReading() } else { $0.gate.stopReading(&$0.context) } }
   }
 
   /// Gives up the incomplete message that has waited longest for its next frame.
-  public mutating func dropIncompleteMessage() -> [Action] { input(context.now) { $0.gate.dropOldest(&$0.context) } }
+  package mutating func dropIncompleteMessage() -> [Action] { input(context.now) { $0.gate.dropOldest(&$0.context) } }
 
   /// Refuses a StartService(RPC) for a further session of the same transport, because there are as many as allowed.
-  public mutating func refuseSession(_ frame: Frame, now: Duration) -> [Action] {
+  package mutating func refuseSession(_ frame: Frame, now: Duration) -> [Action] {
     guard context.link == .connected else { return [] }
     return input(now) { if $0.gate.answersOtherSession(&$0.context) { RPCService.refuse(frame, &$0.context) } }
   }
 
   /// The address for second connections, for an app to which they are offered; nil for none.
-  public mutating func setServedTransport(_ address: TransportEventUpdate?, now: Duration) -> [Action] {
+  package mutating func setServedTransport(_ address: TransportEventUpdate?, now: Duration) -> [Action] {
     input(now) { $0.secondary.setServedAddress(address, &$0.context) }
   }
 
@@ -123,7 +123,7 @@ public struct HeadUnitSession: Sendable, ~Copyable {
   /// ``receive(_:on:now:)`` if it is accepted.
   /// - Parameter isPeerKnown: whether it comes from the app's address. Another is accepted once, and only soon after an
   ///   offer, the loss of the former one, or the app's opening by the driver.
-  public mutating func registerSecondaryTransport(
+  package mutating func registerSecondaryTransport(
     _ frame: Frame, isPeerKnown: Bool = true, now: Duration
   ) -> (SecondaryRegistration, [Action]) {
     guard context.link == .connected, isStarted else {
@@ -139,54 +139,54 @@ public struct HeadUnitSession: Sendable, ~Copyable {
   }
 
   /// The second connection is gone. Its services have ended, without EndService; the session continues.
-  public mutating func secondaryTransportLost(now: Duration) -> [Action] {
+  package mutating func secondaryTransportLost(now: Duration) -> [Action] {
     input(now) { $0.secondary.end(&$0.media, &$0.context) }
   }
 
   // MARK: The driver and the vehicle
 
   /// The driver, or another app, changes the level. Ignored unless an app is registered, like all inputs of the driver.
-  public mutating func setHMIStatus(_ status: HMIStatus, now: Duration) -> [Action] {
+  package mutating func setHMIStatus(_ status: HMIStatus, now: Duration) -> [Action] {
     input(now) { $0.registration.app?.apply(status, &$0.context) }
   }
 
   /// The driver opens the app: FULL, as restricted by the active events.
-  public mutating func activateApp(now: Duration) -> [Action] { input(now) { $0.registration.app?.open(&$0.context) } }
+  package mutating func activateApp(now: Duration) -> [Action] { input(now) { $0.registration.app?.open(&$0.context) } }
 
   /// Another sound source of the car starts or stops. Ignored at NONE, where no app is audible. An active event may
   /// restrict it further; the next change of the level ends it.
-  public mutating func setAudioStreaming(_ state: AudioStreamingState, now: Duration) -> [Action] {
+  package mutating func setAudioStreaming(_ state: AudioStreamingState, now: Duration) -> [Action] {
     input(now) { $0.registration.app?.setAudioStreaming(state, &$0.context) }
   }
 
-  public mutating func setDriverDistraction(_ distraction: OnDriverDistraction, now: Duration) -> [Action] {
+  package mutating func setDriverDistraction(_ distraction: OnDriverDistraction, now: Duration) -> [Action] {
     input(now) { if $0.registration.app != nil { $0.context.notify(.onDriverDistraction, distraction.json) } }
   }
 
   /// Asks the app to send the policy to a server, and to return the new one (OnSystemRequest), as SDL Core does.
-  public mutating func requestPolicyUpdate(from url: String, now: Duration) -> [Action] {
+  package mutating func requestPolicyUpdate(from url: String, now: Duration) -> [Action] {
     input(now) { $0.registration.requestPolicyUpdate(from: url, &$0.context) }
   }
 
   /// The driver uses a control of the app. One that the app has not subscribed to or offered is reported.
-  public mutating func take(_ input: DriverInput, now: Duration) -> [Action] {
+  package mutating func take(_ input: DriverInput, now: Duration) -> [Action] {
     self.input(now) { $0.registration.app?.take(input, &$0.context) }
   }
 
   /// The driver touches the screen. Samples without a time get the present one.
-  public mutating func touch(_ event: OnTouchEvent, now: Duration) -> [Action] {
+  package mutating func touch(_ event: OnTouchEvent, now: Duration) -> [Action] {
     input(now) { $0.registration.app?.touch(event, &$0.context) }
   }
 
   /// The driver touches the pictures in a window. Ignored before the app's first video service, and without touches.
   /// - Parameter picture: the size of the pictures, in pixels.
-  public mutating func touch(_ touch: PictureTouch, picture: ImageResolution, now: Duration) -> [Action] {
+  package mutating func touch(_ touch: PictureTouch, picture: ImageResolution, now: Duration) -> [Action] {
     guard let display = media.video.displaySize else { return [] }
     return self.touch(touch.onDisplay(display, picture: picture), now: now)
   }
 
   /// The head unit ends the service of video or audio. Ignored unless the service is open.
-  public mutating func endService(
+  package mutating func endService(
     _ service: ServiceType, _ reason: StreamStopReason = .endedByHeadUnit, now: Duration
   ) -> [Action] {
     input(now) { $0.media.end(service, reason, &$0.context) }
@@ -195,24 +195,24 @@ public struct HeadUnitSession: Sendable, ~Copyable {
   /// The video capability changes; absent members do not. Sent only to an app that has subscribed, and to others once
   /// they subscribe, also to one that is still to be registered; GetSystemCapability keeps returning the old value, as
   /// SDL Core's does.
-  public mutating func updateCapability(_ update: VideoStreamingCapability, now: Duration) -> [Action] {
+  package mutating func updateCapability(_ update: VideoStreamingCapability, now: Duration) -> [Action] {
     input(now) { $0.registration.capability.update(update, inUse: $0.media.video.sizeInUse, &$0.context) }
   }
 
   /// The window of the app gets another size, and from now on no other is accepted. The app gets size and scale as with
   /// ``updateCapability(_:now:)``.
   /// - Parameter scale: 1…10, or nil for the present one.
-  public mutating func resize(to size: ImageResolution, scale: Double?, now: Duration) -> [Action] {
+  package mutating func resize(to size: ImageResolution, scale: Double?, now: Duration) -> [Action] {
     input(now) { $0.registration.capability.resize(to: size, scale: scale, &$0.context) }
   }
 
   /// Sets the capability and the screen for the next registration.
-  public mutating func offer(_ capability: VideoStreamingCapability?, screen: ImageResolution) {
+  package mutating func offer(_ capability: VideoStreamingCapability?, screen: ImageResolution) {
     registration.offer(capability, screen: screen)
   }
 
   /// The head unit ends the registration. Ignored unless an app is registered.
-  public mutating func unregisterApp(_ reason: UnregisteredReason, now: Duration) -> [Action] {
+  package mutating func unregisterApp(_ reason: UnregisteredReason, now: Duration) -> [Action] {
     input(now) { $0.unregister(reason) }
   }
 
@@ -221,7 +221,7 @@ public struct HeadUnitSession: Sendable, ~Copyable {
   /// Sets the states of the registered apps; its own does not matter. While another has the screen, also a former
   /// connection of its own, this one is not opened automatically after its registration.
   /// - Parameter samePhone: those of the same phone in other sessions, whose ids and names are taken.
-  public mutating func setApps(_ apps: [AppSummary], samePhone: [AppIdentity] = [], now: Duration) -> [Action] {
+  package mutating func setApps(_ apps: [AppSummary], samePhone: [AppIdentity] = [], now: Duration) -> [Action] {
     input(now) { session in
       session.registration.setOtherApps(samePhone)
       session.context.screen.setApps(apps, besides: session.sessionID)
@@ -231,17 +231,17 @@ public struct HeadUnitSession: Sendable, ~Copyable {
   }
 
   /// Another app is brought to the screen.
-  public mutating func giveWay(to other: AppSummary.Role, now: Duration) -> [Action] {
+  package mutating func giveWay(to other: AppSummary.Role, now: Duration) -> [Action] {
     input(now) { $0.registration.app?.giveWay(to: other, &$0.context) }
   }
 
   /// Sets the kept states of apps whose former connection has broken.
-  public mutating func setSavedApps(_ apps: [SavedApp]) { registration.setSavedApps(apps) }
+  package mutating func setSavedApps(_ apps: [SavedApp]) { registration.setSavedApps(apps) }
 
   // MARK: The behaviour
 
   /// Changes the head unit's behaviour towards this app.
-  public mutating func change(_ change: HeadUnitBehaviour.Change, now: Duration) -> [Action] {
+  package mutating func change(_ change: HeadUnitBehaviour.Change, now: Duration) -> [Action] {
     input(now) { session in
       session.context.behaviour.apply(change)
       switch change {
@@ -255,7 +255,7 @@ public struct HeadUnitSession: Sendable, ~Copyable {
   }
 
   /// Applies a change for all apps, also those that register later.
-  public mutating func apply(_ change: HeadUnitConditions.Change, now: Duration) -> [Action] {
+  package mutating func apply(_ change: HeadUnitConditions.Change, now: Duration) -> [Action] {
     input(now) { session in
       session.context.apply(change)
       switch change {
@@ -269,7 +269,7 @@ public struct HeadUnitSession: Sendable, ~Copyable {
   }
 
   /// Sets the answer to the next StartService(video) that is allowed; several calls answer as many starts, in order.
-  public mutating func answerNextVideoStart(_ answer: HeadUnitBehaviour.VideoStartAnswer) {
+  package mutating func answerNextVideoStart(_ answer: HeadUnitBehaviour.VideoStartAnswer) {
     media.video.answerNextStart(answer)
   }
 
@@ -296,7 +296,7 @@ public struct HeadUnitSession: Sendable, ~Copyable {
     if context.link == .closing { gate.reset() }
   }
 
-  private mutating func carryOut(_ consequence: SessionContext.Consequence) {
+  private mutating func carryOut(_ consequence: ServedContext.Consequence) {
     switch consequence {
     case .refused(let service):
       guard !media.isStreaming(besides: service), context.behaviour.dropsToNoneAfterRefusal else { return }

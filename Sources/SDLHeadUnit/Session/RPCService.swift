@@ -31,7 +31,7 @@ struct RPCService: Sendable {
   }
 
   /// Reports another version than that of the session; before that, the app may still pick one.
-  func checkVersion(of header: FrameHeader, _ context: inout SessionContext) {
+  func checkVersion(of header: FrameHeader, _ context: inout ServedContext) {
     let isPicking = !isVersionSettled && (2...headerVersion).contains(header.version)
     guard header.version != headerVersion, !isPicking else { return }
     context.report(.headerVersion(expected: headerVersion, got: header.version))
@@ -39,8 +39,8 @@ struct RPCService: Sendable {
 
   /// Answers StartService(RPC), which begins a session.
   static func start(
-    _ frame: Frame, on transport: TransportRole, _ secondary: inout SecondaryTransport,
-    _ context: inout SessionContext
+    _ frame: Frame, on transport: TransportRole, _ secondary: inout ServedSecondaryTransport,
+    _ context: inout ServedContext
   ) {
     guard transport == .primary else {
       context.report(.wrongTransport(.rpc, expected: .primary))
@@ -69,7 +69,7 @@ struct RPCService: Sendable {
   }
 
   /// Refuses StartService(RPC).
-  static func refuse(_ frame: Frame, on transport: TransportRole = .primary, _ context: inout SessionContext) {
+  static func refuse(_ frame: Frame, on transport: TransportRole = .primary, _ context: inout ServedContext) {
     let header = frame.header
     // SDL Core copies the version of the request: an old header, so no payload.
     context.send(
@@ -79,7 +79,7 @@ struct RPCService: Sendable {
 
   /// Answers EndService(RPC).
   /// - Returns: whether the session is over.
-  static func answerEnd(_ frame: Frame, _ context: inout SessionContext) -> Bool {
+  static func answerEnd(_ frame: Frame, _ context: inout ServedContext) -> Bool {
     let version = context.headerVersion
     let given = EndServiceRequest(payload: frame.payload, version: version).hashID
     guard version == 1 || given == context.hashID else {

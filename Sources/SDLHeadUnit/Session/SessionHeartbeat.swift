@@ -13,7 +13,7 @@ struct SessionHeartbeat: Sendable {
 
   private var pings: Pings?
 
-  mutating func answer(_ header: FrameHeader, on transport: TransportRole, _ context: inout SessionContext) {
+  mutating func answer(_ header: FrameHeader, on transport: TransportRole, _ context: inout ServedContext) {
     guard header.version >= 3, context.behaviour.heartbeat != .silence else { return }
     context.send(.heartbeatACK, service: .control, on: transport, messageID: header.messageID)
     guard transport == .primary, context.behaviour.heartbeat == .likeCore, pings == nil else { return }
@@ -21,36 +21,36 @@ struct SessionHeartbeat: Sendable {
   }
 
   /// Starts the pings of ``HeadUnitBehaviour/heartbeat-swift.property``, if any.
-  mutating func startScripted(_ context: inout SessionContext) {
+  mutating func startScripted(_ context: inout ServedContext) {
     guard case .pings(let period) = context.behaviour.heartbeat, pings == nil else { return }
     start(Pings(period: max(period, Self.granularity), isPutOffByTraffic: false), &context)
   }
 
   /// The behaviour has changed.
-  mutating func change(isRegistered: Bool, _ context: inout SessionContext) {
+  mutating func change(isRegistered: Bool, _ context: inout ServedContext) {
     stop(&context)
     if isRegistered { startScripted(&context) }
   }
 
-  private mutating func start(_ pings: Pings, _ context: inout SessionContext) {
+  private mutating func start(_ pings: Pings, _ context: inout ServedContext) {
     self.pings = pings
     context.timers.arm(.heartbeat, at: context.now + pings.period)
   }
 
-  mutating func stop(_ context: inout SessionContext) {
+  mutating func stop(_ context: inout ServedContext) {
     pings = nil
     context.timers.cancel(.heartbeat)
   }
 
   /// Any frame of the app counts as an answer.
-  mutating func noteTraffic(_ context: inout SessionContext) {
+  mutating func noteTraffic(_ context: inout ServedContext) {
     guard let pings else { return }
     self.pings?.isAnswerPending = false
     if pings.isPutOffByTraffic { context.timers.arm(.heartbeat, at: context.now + pings.period) }
   }
 
   /// - Returns: whether the last one was not answered.
-  mutating func isUnanswered(_ context: inout SessionContext) -> Bool {
+  mutating func isUnanswered(_ context: inout ServedContext) -> Bool {
     guard let pings else { return false }
     guard !pings.isAnswerPending else {
       context.report(.heartbeatUnanswered(after: pings.period))

@@ -1,18 +1,20 @@
 import CX264
+import Glibc
+import Synchronization
 
 /// One encoded picture, parameter sets included.
-public struct EncodedAccessUnit {
+package struct EncodedAccessUnit {
   /// NAL units with four-byte start codes, one after the other; valid until the next call to the encoder.
-  public let bytes: UnsafeRawBufferPointer
+  package let bytes: UnsafeRawBufferPointer
   /// Whether the picture is an IDR picture; it then begins with its parameter sets.
-  public let isKeyFrame: Bool
+  package let isKeyFrame: Bool
   /// NAL units in `bytes`; each thread of the encoder makes a slice.
-  public let unitCount: Int
+  package let unitCount: Int
   /// Whether the picture was encoded with the smallest quantiser that the settings allow, so that it can't be encoded
   /// better.
-  public let hasFinestQuantizer: Bool
+  package let hasFinestQuantizer: Bool
   /// The timestamp that was passed with the picture.
-  public let timestamp: Int64
+  package let timestamp: Int64
 }
 
 /// libx264 for a live stream to a head unit: H.264 constrained baseline, one access unit out for each picture in.
@@ -20,11 +22,11 @@ public struct EncodedAccessUnit {
 /// Not for use by two threads at once. Bit rate and frame rate may change between pictures. x264 puts a message of
 /// about 700 bytes with its version into the first access unit, after the parameter sets; its API has no switch for
 /// that.
-public final class X264Encoder {
+package final class X264Encoder {
   /// The settings that it was opened with, and that the stream's headers describe.
-  public let settings: EncoderSettings
+  package let settings: EncoderSettings
   /// The present target rates.
-  public private(set) var rates: EncoderRates
+  package private(set) var rates: EncoderRates
   private let encoder: OpaquePointer
   private let log: EncoderLog
   /// Allocated once, so that encoding allocates nothing.
@@ -45,7 +47,7 @@ public final class X264Encoder {
   ///
   /// - Parameter logLevel: messages below this level are not formatted.
   /// - Throws: ``EncoderError`` when a setting or an option is impossible or x264 does not open.
-  public init(
+  package init(
     settings: EncoderSettings, logLevel: LogLevel = .info, log handler: @escaping LogHandler
   ) throws(EncoderError) {
     try settings.validate()
@@ -81,7 +83,7 @@ public final class X264Encoder {
   ///
   /// - Throws: ``EncoderError/unknownOption(name:)``, ``EncoderError/badOptionValue(name:value:)`` or
   ///   ``EncoderError/forbiddenOption(name:reason:)``.
-  public static func validate(optionString: String) throws(EncoderError) {
+  package static func validate(optionString: String) throws(EncoderError) {
     try EncoderParameters(preset: .none).apply(optionString: optionString)
   }
 
@@ -90,7 +92,7 @@ public final class X264Encoder {
   /// - Parameters:
   ///   - timestamp: comes back with the access unit; x264 itself counts frames.
   ///   - time: when the picture is sent, on any clock; for ``isKeyFrameDue(at:)``.
-  public func encode(
+  package func encode(
     _ planes: Planes, timestamp: Int64, at time: Duration? = nil, as kind: PictureKind = .frame
   ) throws(EncoderError) -> EncodedAccessUnit {
     let input = scratch.input
@@ -133,7 +135,7 @@ public final class X264Encoder {
   ///
   /// - Parameter time: when that picture is sent, on the clock of ``encode(_:timestamp:at:as:)``; nil counts pictures
   ///   only.
-  public func isKeyFrameDue(at time: Duration? = nil) -> Bool {
+  package func isKeyFrameDue(at time: Duration? = nil) -> Bool {
     guard let lastKeyFrame else { return false }
     if lastKeyFrame.pictureCount >= keyFrameDistance { return true }
     guard settings.keyFrameInterval == 0, let time, let last = lastKeyFrame.time else { return false }
@@ -166,7 +168,7 @@ extension X264Encoder {
   /// - Throws: ``EncoderError/bitrateAboveLevel(requested:limit:)`` or
   ///   ``EncoderError/frameRateAboveLevel(requested:level:)`` when the stream's level does not allow them, and
   ///   ``EncoderError/invalidBitrate(_:)`` or ``EncoderError/invalidFrameRate(_:)``; the old rates then stay.
-  public func setRates(_ rates: EncoderRates) throws(EncoderError) {
+  package func setRates(_ rates: EncoderRates) throws(EncoderError) {
     var changed = settings
     changed.bitrate = rates.bitrate
     changed.frameRate = rates.frameRate
@@ -191,7 +193,7 @@ extension X264Encoder {
   }
 
   /// The size of the VBV buffer that x264 uses, in kbit; that of new rates from their first picture on.
-  public var bufferSize: Int {
+  package var bufferSize: Int {
     x264_encoder_parameters(encoder, scratch.parameters)
     return Int(scratch.parameters.pointee.rc.i_vbv_buffer_size)
   }
@@ -235,5 +237,104 @@ private final class Scratch {
     input.deallocate()
     output.deallocate()
     parameters.deallocate()
+  }
+}
+
+/// The severity of a message of x264, with x264's numbers.
+package enum LogLevel: Int32, Comparable, Sendable {
+  case error = 0
+  case warning = 1
+  case info = 2
+  /// One message for every picture.
+  case debug = 3
+
+  package static func < (left: LogLevel, right: LogLevel) -> Bool { left.rawValue < right.rawValue }
+}
+
+/// Receives one message without its line end. x264 may call it from its own threads.
+package typealias LogHandler = @Sendable (LogLevel, String) -> Void
+
+/// Turns x264's printf-style messages into text for a handler and remembers the last error.
+///
+/// x264 holds it unretained: it must outlive the encoder.
+final class EncoderLog: Sendable {
+  private let handler: LogHandler
+  private let last = Mutex<String?>(nil)
+
+  init(handler: @escaping LogHandler) {
+    self.handler = handler
+  }
+
+  /// The last message of level error, because x264's functions only return -1.
+  var lastError: String? { last.withLock { $0 } }
+
+  func install(in parameters: UnsafeMutablePointer<x264_param_t>, level: LogLevel) {
+    parameters.pointee.i_log_level = level.rawValue
+    parameters.pointee.p_log_private = Unmanaged.passUnretained(self).toOpaque()
+    parameters.pointee.pf_log = { context, level, format, arguments in
+      guard let context, let format else { return }
+      Unmanaged<EncoderLog>.fromOpaque(context).takeUnretainedValue().receive(level, format, arguments)
+    }
+  }
+
+  /// `arguments` is a pointer on some processors and a structure on others; only a pointer can be nil.
+  private func receive(_ level: Int32, _ format: UnsafePointer<CChar>, _ arguments: CVaListPointer?) {
+    guard let arguments else { return }
+    let text = withUnsafeTemporaryAllocation(of: CChar.self, capacity: 1024) { buffer -> String in
+      guard let base = buffer.baseAddress else { return "" }
+      // Longer messages are cut; the largest that x264 has is a line of statistics.
+      guard vsnprintf(base, buffer.count, format, arguments) >= 0 else { return String(cString: format) }
+      return String(cString: base)
+    }
+    let line = text.last?.isNewline == true ? String(text.dropLast()) : text
+    let level = LogLevel(rawValue: level) ?? .debug
+    if level == .error {
+      last.withLock { $0 = line }
+    }
+    handler(level, line)
+  }
+}
+
+extension PixelFormat {
+  var x264ColourSpace: Int32 {
+    switch self {
+    case .i420: X264_CSP_I420
+    case .yv12: X264_CSP_YV12
+    case .nv12: X264_CSP_NV12
+    case .nv21: X264_CSP_NV21
+    }
+  }
+}
+
+extension Planes {
+  /// Points `image` at the planes.
+  func describe(in image: inout x264_image_t, settings: EncoderSettings) throws(EncoderError) {
+    let isPlanar = settings.pixelFormat.planeCount == 3
+    guard isPlanar == (third != nil) else {
+      throw .invalidPlanes(reason: "it does not have \(settings.pixelFormat.planeCount) planes")
+    }
+    let chromaRow = isPlanar ? settings.width / 2 : settings.width
+    let first = try first.checked(rowBytes: settings.width)
+    let second = try second.checked(rowBytes: chromaRow)
+    image.plane.0 = first.pixels
+    image.plane.1 = second.pixels
+    image.i_stride.0 = first.stride
+    image.i_stride.1 = second.stride
+    if let third = try third?.checked(rowBytes: chromaRow) {
+      image.plane.2 = third.pixels
+      image.i_stride.2 = third.stride
+    }
+  }
+}
+
+extension Plane {
+  /// x264 takes a pointer to mutable pixels, but only reads them.
+  fileprivate func checked(
+    rowBytes: Int
+  ) throws(EncoderError) -> (pixels: UnsafeMutablePointer<UInt8>, stride: Int32) {
+    guard stride >= rowBytes, let stride = Int32(exactly: stride) else {
+      throw .invalidPlanes(reason: "a stride of \(stride) bytes can't hold rows of \(rowBytes) bytes")
+    }
+    return (UnsafeMutableRawPointer(mutating: base).assumingMemoryBound(to: UInt8.self), stride)
   }
 }

@@ -261,7 +261,7 @@ extension DecoderConfiguration {
 }
 
 extension DecoderConfiguration.Malformed: CustomStringConvertible {
-  public var description: String {
+  package var description: String {
     switch self {
     case .truncated: "it ends too early"
     case .unsupportedVersion(let version): "its version is \(version), not 1"

@@ -2,7 +2,7 @@ import SDLMessages
 import SDLWire
 
 /// The video service: the answers to its starts, and its data.
-struct VideoService: Sendable {
+struct ServedVideo: Sendable {
   /// A start whose answer is still to come.
   private struct Start: Sendable {
     let request: VideoServiceParameters
@@ -44,7 +44,7 @@ struct VideoService: Sendable {
   /// - Parameter isTransportAllowed: by the transport lists of the session's acknowledgement.
   mutating func start(
     _ frame: Frame, on transport: TransportRole, isTransportAllowed: Bool, _ app: RegisteredApp?,
-    _ capability: OfferedCapability, _ security: inout SessionSecurity, _ context: inout SessionContext
+    _ capability: OfferedCapability, _ security: inout ServedSecurity, _ context: inout ServedContext
   ) {
     guard let app, !app.isBeingRegistered(at: context.now) else {
       if !isSilent { service.noteEarlyStart(on: transport, &context) }
@@ -78,7 +78,7 @@ struct VideoService: Sendable {
   /// - Parameter failure: why it has failed.
   mutating func handshakeEnded(
     _ failure: HandshakeFailure?, _ app: RegisteredApp?, _ capability: OfferedCapability,
-    _ context: inout SessionContext
+    _ context: inout ServedContext
   ) {
     guard waitsForHandshake, let app else { return }
     if let failure, context.configuration.security == .require {
@@ -90,7 +90,7 @@ struct VideoService: Sendable {
 
   /// Continues with a start that needs no handshake, or has completed it.
   private mutating func startReady(
-    isEncrypted: Bool, _ app: RegisteredApp, _ capability: OfferedCapability, _ context: inout SessionContext
+    isEncrypted: Bool, _ app: RegisteredApp, _ capability: OfferedCapability, _ context: inout ServedContext
   ) {
     start?.isEncrypted = isEncrypted
     start?.readyTime = context.now
@@ -100,18 +100,18 @@ struct VideoService: Sendable {
     context.timers.arm(.videoStart, at: context.now + delay)
   }
 
-  func changeDelay(to delay: Duration, _ context: inout SessionContext) {
+  func changeDelay(to delay: Duration, _ context: inout ServedContext) {
     if let time = start?.readyTime { context.timers.arm(.videoStart, at: time + delay) }
   }
 
-  mutating func answerDue(_ app: RegisteredApp?, _ capability: OfferedCapability, _ context: inout SessionContext) {
+  mutating func answerDue(_ app: RegisteredApp?, _ capability: OfferedCapability, _ context: inout ServedContext) {
     guard let app, start != nil else { return }
     service.isStartLost = isSilent
     if isSilent { start = nil } else { answer(app, capability, &context) }
   }
 
   /// Checks again, because status and behaviour may have changed since the request.
-  private mutating func answer(_ app: RegisteredApp, _ capability: OfferedCapability, _ context: inout SessionContext) {
+  private mutating func answer(_ app: RegisteredApp, _ capability: OfferedCapability, _ context: inout ServedContext) {
     guard let start = start.take() else { return }
     if let reason = service.reasonToRefuse(app, &context) { return refuse(reason: reason, &context) }
     let request = start.request
@@ -141,14 +141,14 @@ struct VideoService: Sendable {
     return script[usedAnswerCount]
   }
 
-  private mutating func refuse(_ parameters: [String] = [], reason: String?, _ context: inout SessionContext) {
+  private mutating func refuse(_ parameters: [String] = [], reason: String?, _ context: inout ServedContext) {
     start = nil
     service.refuse(parameters, reason: reason, &context)
   }
 
   private mutating func acknowledge(
     _ start: Start, _ answer: VideoServiceParameters, _ capability: OfferedCapability,
-    _ context: inout SessionContext
+    _ context: inout ServedContext
   ) {
     let version = context.headerVersion
     var answer = answer
@@ -181,25 +181,25 @@ struct VideoService: Sendable {
   // MARK: The stream
 
   /// The status of the app, which may allow or forbid the stream.
-  mutating func permit(_ app: RegisteredApp, _ context: inout SessionContext) {
+  mutating func permit(_ app: RegisteredApp, _ context: inout ServedContext) {
     // The level stays as the driver chose it.
     if !app.allows(.video), start != nil { withdrawStart(reason: service.disallowedReason, &context) }
     service.permit(app, &context)
   }
 
   /// Refuses a start that waits, without the loss of the HMI level.
-  private mutating func withdrawStart(reason: String, _ context: inout SessionContext) {
+  private mutating func withdrawStart(reason: String, _ context: inout ServedContext) {
     cancelStart(&context)
     service.refuse(reason: reason, costsLevel: false, &context)
   }
 
   /// Data of the service.
   /// - Returns: nil if the data is ignored.
-  func permission(_ context: inout SessionContext) -> MediaPermission? {
+  func permission(_ context: inout ServedContext) -> MediaPermission? {
     service.permission(isStarting: start != nil, &context)
   }
 
-  mutating func take(_ message: [UInt8], _ permission: MediaPermission, _ context: inout SessionContext) {
+  mutating func take(_ message: [UInt8], _ permission: MediaPermission, _ context: inout ServedContext) {
     if let timeout = context.behaviour.videoDataTimeout {
       context.timers.arm(.videoData, at: context.now + timeout)
     }
@@ -214,7 +214,7 @@ struct VideoService: Sendable {
   var isBusy: Bool { permissionOfMessage != nil && service.isOpen }
 
   /// Checks the next part of a long message; shows it after the last one.
-  mutating func continueCheck(_ context: inout SessionContext) {
+  mutating func continueCheck(_ context: inout ServedContext) {
     guard let permission = permissionOfMessage, let (video, violations) = service.checker.checkSlice() else { return }
     permissionOfMessage = nil
     for violation in violations { context.report(.stream(violation)) }
@@ -223,14 +223,14 @@ struct VideoService: Sendable {
     acknowledgeData(&context)
   }
 
-  private func isPlayerConnected(_ context: SessionContext) -> Bool {
+  private func isPlayerConnected(_ context: ServedContext) -> Bool {
     switch context.behaviour.player {
     case .connects(let delay): context.now - startTime >= delay
     case .absent: false
     }
   }
 
-  private func show(_ video: [[UInt8]], _ context: inout SessionContext) {
+  private func show(_ video: [[UInt8]], _ context: inout ServedContext) {
     let timestamps = service.checker.timestamps
     for (index, bytes) in video.enumerated() {
       if index < timestamps.count { context.report(.videoTimestamp(timestamps[index])) }
@@ -238,7 +238,7 @@ struct VideoService: Sendable {
     }
   }
 
-  private mutating func acknowledgeData(_ context: inout SessionContext) {
+  private mutating func acknowledgeData(_ context: inout ServedContext) {
     switch context.behaviour.serviceDataAcknowledgement {
     case .never: return
     case .likeCore: guard (2...4).contains(context.headerVersion) else { return }
@@ -250,7 +250,7 @@ struct VideoService: Sendable {
   }
 
   /// No data has come for ``HeadUnitBehaviour/videoDataTimeout``.
-  mutating func dataStopped(_ context: inout SessionContext) {
+  mutating func dataStopped(_ context: inout ServedContext) {
     guard service.isOpen else { return }
     service.checker.expectRestart()
     context.report(.videoDataStopped(after: context.behaviour.videoDataTimeout ?? CoreLimits.videoDataStopped))
@@ -264,23 +264,23 @@ struct VideoService: Sendable {
   // MARK: The end
 
   /// EndService from the app.
-  mutating func answerEnd(on transport: TransportRole, _ context: inout SessionContext) {
+  mutating func answerEnd(on transport: TransportRole, _ context: inout ServedContext) {
     let answer = isSilent ? .silence : context.behaviour.serviceEnd
     if service.answerEnd(on: transport, answer, isStarting: start != nil, &context) { cancelStart(&context) }
   }
 
   /// Removes the service, without EndService.
-  mutating func close(_ reason: HeadUnitSession.StreamStopReason, _ context: inout SessionContext) {
+  mutating func close(_ reason: HeadUnitSession.StreamStopReason, _ context: inout ServedContext) {
     cancelStart(&context)
     service.close(reason, &context)
   }
 
-  mutating func secondaryLost(_ context: inout SessionContext) {
+  mutating func secondaryLost(_ context: inout ServedContext) {
     if transport == .secondary { cancelStart(&context) }
     service.secondaryLost(&context)
   }
 
-  private mutating func cancelStart(_ context: inout SessionContext) {
+  private mutating func cancelStart(_ context: inout ServedContext) {
     start = nil
     context.timers.cancel(.videoStart)
   }

@@ -2,7 +2,7 @@ import SDLMessages
 import SDLWire
 
 /// The head unit's handling of a StartService with the E bit.
-public enum HeadUnitSecurity: String, CaseIterable, Sendable {
+package enum HeadUnitSecurity: String, CaseIterable, Sendable {
   /// Acknowledges it in clear, as SDL Core does without certificates.
   case refuse
   /// Encrypts if the app requests it; in clear after a failed handshake.
@@ -69,7 +69,7 @@ struct HandshakeFailure: Equatable, Sendable {
 
 /// TLS, of which the head unit is the client in SDL Core's default (protocol specification, "Secure services"), and the
 /// encryption of the RPC service, as SDL Core demands it of apps whose policy says so (SDL-0207).
-struct SessionSecurity: Sendable {
+struct ServedSecurity: Sendable {
   /// A service whose start has the E bit.
   private enum Start: Equatable, Sendable {
     case rpc
@@ -87,7 +87,7 @@ struct SessionSecurity: Sendable {
   enum MediaProtection {
     case clear
     case encrypted
-    /// ``SessionContext/Consequence/handshakeEnded(_:failure:)`` reports its end.
+    /// ``ServedContext/Consequence/handshakeEnded(_:failure:)`` reports its end.
     case handshake
     case refused(reason: String)
   }
@@ -111,7 +111,7 @@ struct SessionSecurity: Sendable {
   // MARK: Starts
 
   /// Why a start of video or sound is refused before any other check; nil if it is not.
-  func reasonToRefuseMedia(isEncrypted: Bool, _ context: SessionContext) -> String? {
+  func reasonToRefuseMedia(isEncrypted: Bool, _ context: ServedContext) -> String? {
     context.configuration.security == .require && !(isEncrypted && makeChannel != nil)
       ? "The service has to be protected" : nil
   }
@@ -119,7 +119,7 @@ struct SessionSecurity: Sendable {
   /// Begins a handshake if a start of video or sound needs one.
   mutating func prepare(
     _ service: ServiceType, on transport: TransportRole, isEncrypted: Bool, _ app: RegisteredApp,
-    _ context: inout SessionContext
+    _ context: inout ServedContext
   ) -> MediaProtection {
     guard isEncrypted, context.configuration.security != .refuse, makeChannel != nil else { return .clear }
     guard let channel = context.encryption.established else {
@@ -134,7 +134,7 @@ struct SessionSecurity: Sendable {
   }
 
   /// A StartService(RPC) with the E bit in a running session.
-  mutating func protectRPC(_ app: RegisteredApp?, _ context: inout SessionContext) {
+  mutating func protectRPC(_ app: RegisteredApp?, _ context: inout ServedContext) {
     guard context.configuration.security != .refuse, makeChannel != nil else {
       return refuseRPC("The RPC service can't be protected", &context)
     }
@@ -152,7 +152,7 @@ struct SessionSecurity: Sendable {
   }
 
   /// As in SDL Core, the acknowledgement has no hash id: the session's stays valid.
-  private func acknowledgeRPC(_ context: inout SessionContext) {
+  private func acknowledgeRPC(_ context: inout ServedContext) {
     guard let rpcService = context.rpcService else { return }
     var acknowledgement = RPCServiceAcknowledgement()
     acknowledgement.protocolVersion = rpcService.protocolVersion
@@ -170,7 +170,7 @@ struct SessionSecurity: Sendable {
   }
 
   /// SDL Core ends the session of an app whose RPCs it could not protect.
-  private func refuseRPC(_ reason: String, endsSession: Bool = true, _ context: inout SessionContext) {
+  private func refuseRPC(_ reason: String, endsSession: Bool = true, _ context: inout ServedContext) {
     guard context.rpcService != nil else { return }
     context.refuse(.startServiceNAK, service: .rpc, reason: reason)
     guard endsSession, !context.encryption.isRPCEncrypted else { return }
@@ -181,7 +181,7 @@ struct SessionSecurity: Sendable {
   // MARK: The handshake
 
   /// Begins the handshake of the session, or lets `start` wait for the present one.
-  private mutating func beginHandshake(for start: Start, _ app: RegisteredApp?, _ context: inout SessionContext) {
+  private mutating func beginHandshake(for start: Start, _ app: RegisteredApp?, _ context: inout ServedContext) {
     // The app need not take part in a handshake that only the sender on the secondary transport has asked for.
     if start.transport == .primary, pendingStarts.allSatisfy({ $0.transport == .secondary }) {
       fail("the app begins another on its primary transport", &context)
@@ -211,7 +211,7 @@ struct SessionSecurity: Sendable {
   }
 
   /// A message, not a control frame, of the control service.
-  mutating func receive(_ payload: [UInt8], _ app: RegisteredApp?, _ context: inout SessionContext) {
+  mutating func receive(_ payload: [UInt8], _ app: RegisteredApp?, _ context: inout ServedContext) {
     // Without certificates, SDL Core ignores it.
     guard makeChannel != nil else { return }
     guard let query = SecurityQuery(payload: payload) else {
@@ -234,7 +234,7 @@ struct SessionSecurity: Sendable {
   }
 
   private mutating func take(
-    _ step: SecureChannelStep, of channel: any SecureChannel, _ app: RegisteredApp?, _ context: inout SessionContext
+    _ step: SecureChannelStep, of channel: any SecureChannel, _ app: RegisteredApp?, _ context: inout ServedContext
   ) {
     let handshake = context.behaviour.handshake
     let losesFinished = channel.isEstablished && (handshake == .lostFinished || handshake == .garbledFinished)
@@ -266,7 +266,7 @@ struct SessionSecurity: Sendable {
 
   /// SDL Core's check beside the chain: the certificate belongs to this app.
   private func fault(
-    of summary: SecureChannelSummary, _ app: RegisteredApp?, _ context: SessionContext
+    of summary: SecureChannelSummary, _ app: RegisteredApp?, _ context: ServedContext
   ) -> (SecurityErrorCode, String)? {
     switch context.behaviour.handshake {
     case .expired: (.certificateExpired, "The certificate has expired")
@@ -279,7 +279,7 @@ struct SessionSecurity: Sendable {
 
   /// Why the peer is not the registered app.
   private static func identityFault(
-    of summary: SecureChannelSummary, _ app: RegisteredApp?, _ context: SessionContext
+    of summary: SecureChannelSummary, _ app: RegisteredApp?, _ context: ServedContext
   ) -> String? {
     // A TLS server without authorities asks for no certificate.
     if !context.configuration.beginsHandshake, summary.peer == nil, !summary.isPeerVerified { return nil }
@@ -290,12 +290,12 @@ struct SessionSecurity: Sendable {
   }
 
   /// The app has not answered in time. SDL Core waits forever, and so does a head unit whose behaviour is silence.
-  mutating func handshakeDue(_ context: inout SessionContext) {
+  mutating func handshakeDue(_ context: inout ServedContext) {
     if context.behaviour.handshake != .silence { fail("the app does not answer", &context) }
   }
 
   /// - Parameter isOwnFault: whether the app may lose its level, or its session, for it.
-  private mutating func fail(_ reason: String, isOwnFault: Bool = true, _ context: inout SessionContext) {
+  private mutating func fail(_ reason: String, isOwnFault: Bool = true, _ context: inout ServedContext) {
     context.timers.cancel(.handshake)
     context.encryption.channel = nil
     let starts = takePendingStarts()
@@ -311,7 +311,7 @@ struct SessionSecurity: Sendable {
   }
 
   /// Forgets a start of video or sound that waits for a handshake, and the handshake if nothing else does.
-  mutating func cancel(_ service: ServiceType, _ context: inout SessionContext) {
+  mutating func cancel(_ service: ServiceType, _ context: inout ServedContext) {
     let count = pendingStarts.count
     pendingStarts.removeAll { if case .media(service, _) = $0 { true } else { false } }
     guard pendingStarts.count < count, pendingStarts.isEmpty else { return }
@@ -321,15 +321,15 @@ struct SessionSecurity: Sendable {
 
   /// Nothing is encrypted any more: the transport has changed, or the registration has ended, and the certificate was
   /// for that app only. The count of handshakes stays.
-  mutating func reset(_ context: inout SessionContext) {
+  mutating func reset(_ context: inout ServedContext) {
     context.timers.cancel(.handshake)
     context.encryption = Encryption()
     let counts = (handshakes, secondaryHandshakes)
-    self = SessionSecurity(makeChannel: makeChannel)
+    self = ServedSecurity(makeChannel: makeChannel)
     (handshakes, secondaryHandshakes) = counts
   }
 
-  private mutating func send(_ bytes: [UInt8], _ context: inout SessionContext) {
+  private mutating func send(_ bytes: [UInt8], _ context: inout ServedContext) {
     guard !bytes.isEmpty else { return }
     sequenceNumber &+= 1
     let queries = SecurityQuery.handshake(
@@ -341,7 +341,7 @@ struct SessionSecurity: Sendable {
 
   /// The frame with its payload in clear; nil for one that is dropped. First frames are always in clear.
   mutating func decrypted(
-    _ frame: Frame, on transport: TransportRole, _ media: SessionMedia, _ context: inout SessionContext
+    _ frame: Frame, on transport: TransportRole, _ media: SessionMedia, _ context: inout ServedContext
   ) -> Frame? {
     let service = frame.header.service
     let isMedia = service == .video || service == .audio
@@ -375,7 +375,7 @@ struct SessionSecurity: Sendable {
   }
 
   /// Whether an RPC in clear is refused: an attacker in the network can insert one.
-  func refusesInClear(_ rpc: RPCMessage, _ context: inout SessionContext) -> Bool {
+  func refusesInClear(_ rpc: RPCMessage, _ context: inout ServedContext) -> Bool {
     guard context.encryption.isRPCEncrypted else {
       return rpc.type == .request && context.needsProtection(rpc.function)
     }

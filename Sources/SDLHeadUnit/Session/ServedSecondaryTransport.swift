@@ -2,7 +2,7 @@ import SDLMessages
 import SDLWire
 
 /// The offer of a second connection of the session, which may carry video and audio (SDL-0141), and its registration.
-struct SecondaryTransport: Sendable {
+struct ServedSecondaryTransport: Sendable {
   /// The address at which the owner accepts second connections of this session.
   private var servedAddress: TransportEventUpdate?
   /// Whether the session's acknowledgement listed one.
@@ -22,14 +22,14 @@ struct SecondaryTransport: Sendable {
   static let awaitedTime = Duration.seconds(300)
 
   /// The address at which the owner accepts second connections; nil for none. It is sent to the app if that is offered.
-  mutating func setServedAddress(_ address: TransportEventUpdate?, _ context: inout SessionContext) {
+  mutating func setServedAddress(_ address: TransportEventUpdate?, _ context: inout ServedContext) {
     guard address != servedAddress else { return }
     servedAddress = address
     if context.behaviour.secondaryTransport == .served { offerChanged(&context) }
   }
 
   /// The address for the app; nil while there is none.
-  private func address(_ context: SessionContext) -> TransportEventUpdate? {
+  private func address(_ context: ServedContext) -> TransportEventUpdate? {
     switch context.behaviour.secondaryTransport {
     case .off: nil
     case .elsewhere(let address): address
@@ -38,7 +38,7 @@ struct SecondaryTransport: Sendable {
   }
 
   /// A session starts: the lists of its acknowledgement.
-  mutating func offer(in acknowledgement: inout RPCServiceAcknowledgement, _ context: SessionContext) {
+  mutating func offer(in acknowledgement: inout RPCServiceAcknowledgement, _ context: ServedContext) {
     let behaviour = context.behaviour
     // Over plain TCP SDL Core offers no other transport by default, and lists none.
     let isOffered = behaviour.secondaryTransport != .off
@@ -54,12 +54,12 @@ struct SecondaryTransport: Sendable {
   }
 
   /// The session's acknowledgement was sent.
-  mutating func sessionStarted(_ context: inout SessionContext) {
+  mutating func sessionStarted(_ context: inout ServedContext) {
     if address(context) != nil { offerChanged(&context) }
   }
 
   /// The address is sent late if the behaviour says so, its end at once.
-  mutating func offerChanged(_ context: inout SessionContext) {
+  mutating func offerChanged(_ context: inout ServedContext) {
     guard isOffered else { return }
     if address(context) != nil, let delay = context.behaviour.secondaryTransportDelay {
       context.timers.arm(.transportEventUpdate, at: context.now + delay)
@@ -70,19 +70,19 @@ struct SecondaryTransport: Sendable {
   }
 
   /// The address of the secondary transport; empty once it is withdrawn.
-  mutating func sendAddress(_ context: inout SessionContext) {
+  mutating func sendAddress(_ context: inout ServedContext) {
     let update = address(context) ?? TransportEventUpdate(address: nil, port: nil)
     context.send(.transportEventUpdate, service: .control, payload: update.bytes)
     if update.address != nil { awaitConnection(context) } else { awaitedUntil = nil }
   }
 
   /// The app may be about to connect.
-  private mutating func awaitConnection(_ context: SessionContext) {
+  private mutating func awaitConnection(_ context: ServedContext) {
     awaitedUntil = context.now + Self.awaitedTime
   }
 
   /// SDL's iOS library connects once the app has left NONE for the first time.
-  mutating func noteLevel(_ level: HMILevel?, _ context: SessionContext) {
+  mutating func noteLevel(_ level: HMILevel?, _ context: ServedContext) {
     let wasOpen = isAppOpen
     isAppOpen = level.map { $0 != .none } ?? false
     if isAppOpen, !wasOpen, isOffered, !isRegistered { awaitConnection(context) }
@@ -96,7 +96,7 @@ struct SecondaryTransport: Sendable {
   /// RegisterSecondaryTransport with the id of this session, whose RPC service runs.
   /// - Parameter isPeerKnown: whether the connection comes from the app's address.
   mutating func register(
-    _ header: FrameHeader, isPeerKnown: Bool, _ media: inout SessionMedia, _ context: inout SessionContext
+    _ header: FrameHeader, isPeerKnown: Bool, _ media: inout SessionMedia, _ context: inout ServedContext
   ) -> HeadUnitSession.SecondaryRegistration {
     if let reason = reasonToRefuse(isPeerKnown: isPeerKnown, context) {
       context.report(.secondaryTransportRefused(reason))
@@ -112,7 +112,7 @@ struct SecondaryTransport: Sendable {
   }
 
   private func reasonToRefuse(
-    isPeerKnown: Bool, _ context: SessionContext
+    isPeerKnown: Bool, _ context: ServedContext
   ) -> HeadUnitSession.SecondaryRefusal? {
     if !isPeerKnown, awaitedUntil.map({ context.now > $0 }) ?? true { return .notAwaited }
     if isRegistered { return .registeredAlready }
@@ -121,7 +121,7 @@ struct SecondaryTransport: Sendable {
   }
 
   /// The second connection is gone, and with it the services that ran there.
-  mutating func end(_ media: inout SessionMedia, _ context: inout SessionContext) {
+  mutating func end(_ media: inout SessionMedia, _ context: inout ServedContext) {
     guard isRegistered else { return }
     isRegistered = false
     // The app may connect again.
@@ -131,14 +131,14 @@ struct SecondaryTransport: Sendable {
   }
 
   /// The owner has to close the second connection, if there is one, and need not report that it is gone.
-  mutating func close(_ media: inout SessionMedia, _ context: inout SessionContext) {
+  mutating func close(_ media: inout SessionMedia, _ context: inout ServedContext) {
     if isRegistered { context.closeSecondary() }
     end(&media, &context)
   }
 
   /// The session is over; the next one begins with a new offer.
   mutating func reset() {
-    self = SecondaryTransport(servedAddress: servedAddress)
+    self = ServedSecondaryTransport(servedAddress: servedAddress)
   }
 
   init(servedAddress: TransportEventUpdate? = nil) {
@@ -148,7 +148,7 @@ struct SecondaryTransport: Sendable {
 
 extension HeadUnitSession {
   /// The outcome for a connection on which RegisterSecondaryTransport has come.
-  public enum SecondaryRegistration: Equatable, Sendable {
+  package enum SecondaryRegistration: Equatable, Sendable {
     /// It is the session's second one. The acknowledgement is among the actions.
     case accepted
     /// It is closed after these frames have been written.
@@ -158,7 +158,7 @@ extension HeadUnitSession {
   }
 
   /// How RegisterSecondaryTransport is refused, with the texts of SDL Core 8.2.
-  public enum SecondaryRefusal: String, Sendable {
+  package enum SecondaryRefusal: String, Sendable {
     case noSessionID = "RegisterSecondaryTransport MUST include a non-zero session ID"
     case unknownSession = "RegisterSecondaryTransport session ID not found"
     case registeredAlready = "RegisterSecondaryTransport session ID has already been registered"
@@ -184,7 +184,7 @@ extension HeadUnitSession {
   }
 
   /// The answer to a RegisterSecondaryTransport that belongs to no session; with protocol 5, as from SDL Core.
-  public static func refusal(of header: FrameHeader, _ reason: SecondaryRefusal, version: UInt8 = 5) -> [UInt8] {
+  package static func refusal(of header: FrameHeader, _ reason: SecondaryRefusal, version: UInt8 = 5) -> [UInt8] {
     Frame.control(
       .registerSecondaryTransportNAK, service: .control, version: version, sessionID: header.sessionID, messageID: 2,
       payload: ServiceRejection(reason: reason.answer).bytes(version: version)

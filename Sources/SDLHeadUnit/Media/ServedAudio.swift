@@ -2,7 +2,7 @@ import SDLMessages
 import SDLWire
 
 /// The audio service: the answers to its starts, and its data.
-struct AudioService: Sendable {
+struct ServedAudio: Sendable {
   var service = MediaService<AudioStreamChecker>()
   /// A start that waits for a TLS handshake.
   private(set) var waitsForHandshake = false
@@ -10,7 +10,7 @@ struct AudioService: Sendable {
   /// - Parameter isTransportAllowed: by the transport lists of the session's acknowledgement.
   mutating func start(
     isEncrypted: Bool, on transport: TransportRole, isTransportAllowed: Bool, _ app: RegisteredApp?,
-    _ security: inout SessionSecurity, _ context: inout SessionContext
+    _ security: inout ServedSecurity, _ context: inout ServedContext
   ) {
     guard let app, !app.isBeingRegistered(at: context.now) else {
       return service.noteEarlyStart(on: transport, &context)
@@ -38,7 +38,7 @@ struct AudioService: Sendable {
 
   /// The handshake for which the start has waited is over.
   /// - Parameter failure: why it has failed.
-  mutating func handshakeEnded(_ failure: HandshakeFailure?, _ context: inout SessionContext) {
+  mutating func handshakeEnded(_ failure: HandshakeFailure?, _ context: inout ServedContext) {
     guard waitsForHandshake else { return }
     waitsForHandshake = false
     if let failure, context.configuration.security == .require {
@@ -49,7 +49,7 @@ struct AudioService: Sendable {
     answer(isEncrypted: isEncrypted, &context)
   }
 
-  private mutating func answer(isEncrypted: Bool, _ context: inout SessionContext) {
+  private mutating func answer(isEncrypted: Bool, _ context: inout ServedContext) {
     switch context.behaviour.audioStart {
     case .silence: service.isStartLost = true
     case .reject: service.refuse(reason: nil, &context)
@@ -60,7 +60,7 @@ struct AudioService: Sendable {
     }
   }
 
-  private mutating func acknowledge(isEncrypted: Bool, _ context: inout SessionContext) {
+  private mutating func acknowledge(isEncrypted: Bool, _ context: inout ServedContext) {
     let format = context.configuration.pcmFormat ?? PCMFormat()
     let answer = AudioServiceAcknowledgement(mtu: Int64(context.configuration.frameLimits.payload))
     let payload = answer.bytes(version: context.headerVersion)
@@ -78,58 +78,58 @@ struct AudioService: Sendable {
   }
 
   /// The status of the app, which may allow or forbid the sound.
-  mutating func permit(_ app: RegisteredApp, _ context: inout SessionContext) {
+  mutating func permit(_ app: RegisteredApp, _ context: inout ServedContext) {
     // The level stays as the driver chose it.
     if !app.allows(.audio), waitsForHandshake { withdrawStart(reason: service.disallowedReason, &context) }
     service.permit(app, &context)
   }
 
   /// Refuses a start that waits, without the loss of the HMI level.
-  private mutating func withdrawStart(reason: String, _ context: inout SessionContext) {
+  private mutating func withdrawStart(reason: String, _ context: inout ServedContext) {
     waitsForHandshake = false
     service.refuse(reason: reason, costsLevel: false, &context)
   }
 
   /// Data of the service.
   /// - Returns: nil if the data is ignored.
-  func permission(_ context: inout SessionContext) -> MediaPermission? {
+  func permission(_ context: inout ServedContext) -> MediaPermission? {
     service.permission(isStarting: waitsForHandshake, &context)
   }
 
-  mutating func take(_ message: [UInt8], _ permission: MediaPermission, _ context: inout SessionContext) {
+  mutating func take(_ message: [UInt8], _ permission: MediaPermission, _ context: inout ServedContext) {
     let violations = service.checker.accept(byteCount: message.count, now: context.now)
     for violation in violations { context.report(.audio(violation)) }
     if service.shows(permission, &context) { context.report(.audioData(message)) }
   }
 
   /// EndService from the app.
-  mutating func answerEnd(on transport: TransportRole, _ context: inout SessionContext) {
+  mutating func answerEnd(on transport: TransportRole, _ context: inout ServedContext) {
     let answer = context.behaviour.serviceEnd
     if service.answerEnd(on: transport, answer, isStarting: waitsForHandshake, &context) { waitsForHandshake = false }
   }
 
   /// Removes the service, without EndService.
-  mutating func close(_ reason: HeadUnitSession.StreamStopReason, _ context: inout SessionContext) {
+  mutating func close(_ reason: HeadUnitSession.StreamStopReason, _ context: inout ServedContext) {
     waitsForHandshake = false
     service.close(reason, &context)
   }
 
-  mutating func secondaryLost(_ context: inout SessionContext) {
+  mutating func secondaryLost(_ context: inout ServedContext) {
     if service.transport == .secondary { waitsForHandshake = false }
     service.secondaryLost(&context)
   }
 }
 
 /// Counters of the sound of an app.
-public struct AudioStreamStatistics: Equatable, Sendable {
-  public var messages: UInt64 = 0
-  public var bytes: UInt64 = 0
+package struct AudioStreamStatistics: Equatable, Sendable {
+  package var messages: UInt64 = 0
+  package var bytes: UInt64 = 0
   /// Whole samples.
-  public var samples: UInt64 = 0
+  package var samples: UInt64 = 0
   /// The most received sound that can't have been played yet.
-  public var longestLead: Duration = .zero
+  package var longestLead: Duration = .zero
 
-  public init() {}
+  package init() {}
 }
 
 /// Checks that sound comes in whole samples, and not much faster than it is played.

@@ -3,7 +3,7 @@ import SDLWire
 
 /// The state that all parts of a session share: its settings, the time of the present input, its timers, and the output
 /// to the app and to the owner.
-struct SessionContext: Sendable {
+struct ServedContext: Sendable {
   /// The transport underneath.
   enum Link: Equatable, Sendable {
     case disconnected
@@ -164,7 +164,7 @@ struct SessionContext: Sendable {
     if isEncrypted, encryption.garblesFinished {
       encryption.garblesFinished = false
       let queries = SecurityQuery.handshake(
-        SessionSecurity.garbage, type: SecurityQuery.request, sequenceNumber: 0, limit: maximumPayload(of: .control))
+        ServedSecurity.garbage, type: SecurityQuery.request, sequenceNumber: 0, limit: maximumPayload(of: .control))
       for query in queries { send(query) }
     }
     // SDL Core forgets its counter with the service, also in the middle of a session.
