@@ -1,14 +1,14 @@
 import Foundation
 
 /// The program `Simulate`: runs scenarios for a time, or one of them, and says what it has found.
-public struct SimulateTool {
+package struct SimulateTool {
   private var seconds = 60.0
   private var seed = UInt64.random(in: 1...UInt64(UInt32.max)) << 20
   private var isSingle = false
   private var file: String?
 
   /// `--time SECONDS`, `--from SEED`, `--seed SEED` for one alone, with a trace; `--case FILE`.
-  public init(_ arguments: some Sequence<String>) {
+  package init(_ arguments: some Sequence<String>) {
     var iterator = arguments.makeIterator()
     while let name = iterator.next(), let value = iterator.next() {
       switch name {
@@ -24,7 +24,7 @@ public struct SimulateTool {
   }
 
   /// The exit status: 1 if something was found.
-  public func run() -> Int32 {
+  package func run() -> Int32 {
     if let file { return runCase(file) }
     return isSingle ? runSingle(Scenario(seed: seed)) : runMany()
   }
@@ -84,7 +84,7 @@ public struct SimulateTool {
 
 extension Tally {
   /// For people.
-  public var text: String {
+  package var text: String {
     let years = Double(simulated.components.seconds) / 86_400 / 365
     func list(_ counts: [String: Int]) -> String {
       counts.sorted { $0.value > $1.value }.map { "\($0.key) \($0.value)" }.joined(separator: ", ")

@@ -1,7 +1,7 @@
 import SDLHeadUnit
 
 /// Runs scenarios, and makes failing ones short.
-public enum Simulation {
+package enum Simulation {
   /// What must hold.
   enum Rule: String, Codable {
     /// No byte of a service outside its grant.

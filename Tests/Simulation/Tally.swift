@@ -1,18 +1,18 @@
 import SDLHeadUnit
 
 /// What was simulated.
-public struct Tally {
-  public var simulated = Duration.zero
-  public var sessions = 0
-  public var steps = 0
-  public var pictures = 0
+package struct Tally {
+  package var simulated = Duration.zero
+  package var sessions = 0
+  package var steps = 0
+  package var pictures = 0
   /// How often each fault was made, and each event happened.
-  public private(set) var faults: [String: Int] = [:]
-  public private(set) var events: [String: Int] = [:]
+  package private(set) var faults: [String: Int] = [:]
+  package private(set) var events: [String: Int] = [:]
   /// States of the app: video, sound, HMI level.
-  public private(set) var states: Set<String> = []
+  package private(set) var states: Set<String> = []
   /// Events, each with the state that the last app to change had then.
-  public private(set) var eventsInStates: Set<String> = []
+  package private(set) var eventsInStates: Set<String> = []
   private var state = "-"
 
   mutating func count(fault words: [String]) { faults[words.joined(separator: " "), default: 0] += 1 }

@@ -4,14 +4,14 @@ import Foundation
 ///
 /// It has a /run and a network of its own, since there may be one of the machine's, or of another test: only root can
 /// start it.
-public final class Avahi {
-  public static var canStart: Bool { geteuid() == 0 }
+package final class Avahi {
+  package static var canStart: Bool { geteuid() == 0 }
 
-  public let bus: PrivateBus
+  package let bus: PrivateBus
   private let process = Process()
 
   /// Returns once it announces and finds.
-  public init(on bus: PrivateBus? = nil) throws {
+  package init(on bus: PrivateBus? = nil) throws {
     self.bus = try bus ?? PrivateBus()
     let configuration = self.bus.folder.appending(path: "avahi.conf")
     try Data("[server]\nuse-ipv6=no\n[wide-area]\nenable-wide-area=no\n".utf8).write(to: configuration)
@@ -38,7 +38,7 @@ public final class Avahi {
   }
 
   /// As a crash does.
-  public func end() {
+  package func end() {
     guard process.isRunning else { return }
     process.killAndWait()
   }

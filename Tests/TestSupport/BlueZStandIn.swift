@@ -2,16 +2,16 @@ import Foundation
 
 /// A process that is BlueZ on a private bus, and hands out Unix sockets instead of RFCOMM connections:
 /// `Programs/bluez.py` says what it understands and tells.
-public final class BlueZStandIn {
+package final class BlueZStandIn {
   /// One line of what it has told.
-  public struct Event {
-    public var name: String
-    public var fields: [String: Any]
+  package struct Event {
+    package var name: String
+    package var fields: [String: Any]
 
-    public subscript(_ key: String) -> String? { fields[key].flatMap { "\($0)" } }
+    package subscript(_ key: String) -> String? { fields[key].flatMap { "\($0)" } }
   }
 
-  public let bus: PrivateBus
+  package let bus: PrivateBus
   private let process = Process()
   private let input = Pipe()
   private let output = Pipe()
@@ -22,7 +22,7 @@ public final class BlueZStandIn {
   /// - Parameters:
   ///   - policy: see ``PrivateBus``.
   ///   - isOnBus: whether it owns BlueZ's name from the start.
-  public init(policy: String = "", isOnBus: Bool = true) throws {
+  package init(policy: String = "", isOnBus: Bool = true) throws {
     bus = try PrivateBus(policy: policy)
     let program = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "Programs/bluez.py")
     process.executableURL = URL(filePath: "/usr/bin/python3")
@@ -39,7 +39,7 @@ public final class BlueZStandIn {
   }
 
   /// Has it do something, and waits until that has been done.
-  public func command(_ words: String...) throws {
+  package func command(_ words: String...) throws {
     guard let name = words.first else { return }
     try input.fileHandleForWriting.write(contentsOf: Data((words.joined(separator: " ") + "\n").utf8))
     try wait(for: "done") { $0["command"] == name }
@@ -47,7 +47,7 @@ public final class BlueZStandIn {
 
   /// The next event of this name, which is taken; others are kept.
   @discardableResult
-  public func wait(for name: String, _ match: (Event) -> Bool = { _ in true }) throws -> Event {
+  package func wait(for name: String, _ match: (Event) -> Bool = { _ in true }) throws -> Event {
     let deadline = ContinuousClock.now + testTimeout
     while true {
       if let index = events.firstIndex(where: { $0.name == name && match($0) }) { return events.remove(at: index) }
@@ -58,7 +58,7 @@ public final class BlueZStandIn {
   }
 
   /// How many events of this name have come, and no test has waited for.
-  public func count(of name: String) -> Int {
+  package func count(of name: String) -> Int {
     var descriptor = pollfd(fd: output.fileHandleForReading.fileDescriptor, events: Int16(POLLIN), revents: 0)
     while poll(&descriptor, 1, 0) > 0, read() {}
     return events.count { $0.name == name }
@@ -86,12 +86,12 @@ public final class BlueZStandIn {
 }
 
 /// The other end of the connections that ``BlueZStandIn`` hands out.
-public final class UnixListener {
-  public let path: String
+package final class UnixListener {
+  package let path: String
   private let descriptor: Int32
 
   /// Listens in `folder`.
-  public init(in folder: URL) throws {
+  package init(in folder: URL) throws {
     path = "\(folder.path)/\(UUID().uuidString.prefix(8))"
     descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
     var address = sockaddr_un()
@@ -110,7 +110,7 @@ public final class UnixListener {
   }
 
   /// The next connection, whose descriptor the caller owns.
-  public func accept() throws -> Int32 {
+  package func accept() throws -> Int32 {
     var waiting = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
     guard poll(&waiting, 1, Int32(testTimeout.components.seconds) * 1000) > 0 else {
       throw BusFailure(description: "no phone connects")

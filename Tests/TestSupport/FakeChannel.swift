@@ -3,7 +3,7 @@ import Synchronization
 
 /// A secure channel without cryptography: a handshake of four messages, and records of which each byte is changed and
 /// that must come in their order.
-public final class FakeChannel: SecureChannel {
+package final class FakeChannel: SecureChannel {
   private struct State {
     var received = 0
     var isEstablished = false
@@ -20,7 +20,7 @@ public final class FakeChannel: SecureChannel {
   /// - Parameters:
   ///   - serialNumber: of the other end's certificate.
   ///   - failsAt: the message of the handshake that is not accepted, from 1 on.
-  public init(
+  package init(
     isServer: Bool, serialNumber: String? = nil, failsAt: Int? = nil, failureCode: SecurityErrorCode = .invalidData
   ) {
     self.failureCode = failureCode
@@ -30,17 +30,17 @@ public final class FakeChannel: SecureChannel {
       subject: "CN=fake", issuer: "CN=fake", serialNumber: serialNumber, notBefore: 0, notAfter: 1)
   }
 
-  public var isEstablished: Bool { state.withLock { $0.isEstablished } }
+  package var isEstablished: Bool { state.withLock { $0.isEstablished } }
 
-  public var summary: SecureChannelSummary? {
+  package var summary: SecureChannelSummary? {
     isEstablished ? SecureChannelSummary(protocolVersion: "fake", cipher: "XOR", peer: peer, isPeerVerified: true) : nil
   }
 
   private static func message(_ number: UInt8) -> [UInt8] { [22, 3, 3, 0, 1, number] }
 
-  public func begin() -> SecureChannelStep { SecureChannelStep(output: Self.message(1)) }
+  package func begin() -> SecureChannelStep { SecureChannelStep(output: Self.message(1)) }
 
-  public func advance(_ bytes: [UInt8]) -> SecureChannelStep {
+  package func advance(_ bytes: [UInt8]) -> SecureChannelStep {
     state.withLock { state in
       let expected: UInt8 = (isServer ? 1 : 2) + 2 * UInt8(state.received)
       guard bytes == Self.message(expected), failsAt != Int(expected), !state.isEstablished else {
@@ -52,7 +52,7 @@ public final class FakeChannel: SecureChannel {
     }
   }
 
-  public func encrypt(
+  package func encrypt(
     _ plaintext: UnsafeRawBufferPointer, into destination: UnsafeMutableRawBufferPointer
   ) throws(SecureChannelFailure) -> Int {
     let record = state.withLock { state in
@@ -65,7 +65,7 @@ public final class FakeChannel: SecureChannel {
     return record.count
   }
 
-  public func decrypt(_ records: [UInt8]) throws(SecureChannelFailure) -> [UInt8] {
+  package func decrypt(_ records: [UInt8]) throws(SecureChannelFailure) -> [UInt8] {
     let isExpected = state.withLock { state in
       defer { state.decryptedCount &+= 1 }
       return records.count > 6 && records[0] == 23 && records[5] == state.decryptedCount
@@ -76,5 +76,5 @@ public final class FakeChannel: SecureChannel {
   }
 
   /// What a record says, for those who only look on.
-  public static func plaintext(of record: [UInt8]) -> [UInt8] { record.dropFirst(6).map { $0 ^ 0x55 } }
+  package static func plaintext(of record: [UInt8]) -> [UInt8] { record.dropFirst(6).map { $0 ^ 0x55 } }
 }

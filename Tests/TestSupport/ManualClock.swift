@@ -1,7 +1,7 @@
 import Synchronization
 
 /// A clock that stands still until a test advances it.
-public final class ManualClock: Sendable {
+package final class ManualClock: Sendable {
   private struct State {
     // Not zero: time zero is easily taken for "never".
     var now = Duration.seconds(1000)
@@ -11,13 +11,13 @@ public final class ManualClock: Sendable {
   private let state = Mutex(State())
 
   /// A clock that wakes no thread.
-  public init() {}
+  package init() {}
 
   /// The time that it stands at.
-  public var now: Duration { state.withLock { $0.now } }
+  package var now: Duration { state.withLock { $0.now } }
 
   /// Moves the time forward, and wakes those who wait in a system call for a time of this clock.
-  public func advance(by time: Duration) {
+  package func advance(by time: Duration) {
     let wakers = state.withLock { state in
       state.now += time
       return state.wakers
@@ -26,7 +26,7 @@ public final class ManualClock: Sendable {
   }
 
   /// Calls `wake` after each advance, on the thread that advances the clock.
-  public func onAdvance(_ wake: @escaping @Sendable () -> Void) {
+  package func onAdvance(_ wake: @escaping @Sendable () -> Void) {
     state.withLock { $0.wakers.append(wake) }
   }
 }

@@ -1,15 +1,15 @@
 import Foundation
 
 /// A D-Bus of the test's own, in a folder of its own.
-public final class PrivateBus {
+package final class PrivateBus {
   private let process = Process()
-  public let folder: URL
+  package let folder: URL
 
   /// For `DBUS_SYSTEM_BUS_ADDRESS`.
-  public var address: String { "unix:path=\(folder.path)/bus" }
+  package var address: String { "unix:path=\(folder.path)/bus" }
 
   /// - Parameter policy: further rules of dbus-daemon's configuration, such as what is denied.
-  public init(policy: String = "") throws {
+  package init(policy: String = "") throws {
     folder = FileManager.default.temporaryDirectory.appending(path: "sdl-bus-\(UUID().uuidString.prefix(8))")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     let configuration = """
@@ -46,24 +46,24 @@ public final class PrivateBus {
   }
 
   /// Ends the daemon, and with it all connections.
-  public func stop() {
+  package func stop() {
     guard process.isRunning else { return }
     process.killAndWait()
   }
 }
 
 /// What a test needs on its bus is not there, or does not come.
-public struct BusFailure: Error, CustomStringConvertible {
-  public var description: String
+package struct BusFailure: Error, CustomStringConvertible {
+  package var description: String
 
-  public init(description: String) {
+  package init(description: String) {
     self.description = description
   }
 }
 
 extension Process {
   /// At once: threads of a pool block signals that ask for the end, and their children inherit that.
-  public func killAndWait() {
+  package func killAndWait() {
     kill(processIdentifier, SIGKILL)
     waitUntilExit()
   }

@@ -1,14 +1,14 @@
 import Foundation
 
 /// What Linux lists of this process, for suites that have a process to themselves.
-public enum ProcessCounts {
-  public static var threads: Int { entries("/proc/self/task") }
+package enum ProcessCounts {
+  package static var threads: Int { entries("/proc/self/task") }
 
   /// Open descriptors, with the one that reads the list.
-  public static var descriptors: Int { entries("/proc/self/fd") }
+  package static var descriptors: Int { entries("/proc/self/fd") }
 
   /// What they are of. Those for events have numbers that grow in the order in which they were made.
-  public static var descriptorTargets: [String] {
+  package static var descriptorTargets: [String] {
     (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd"))?.sorted().map { name in
       let target = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\(name)")
       let event = (try? String(contentsOfFile: "/proc/self/fdinfo/\(name)", encoding: .utf8))?

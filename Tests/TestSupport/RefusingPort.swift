@@ -1,11 +1,11 @@
 import Glibc
 
 /// A TCP port of 127.0.0.1 on which nothing listens, and which no other program gets meanwhile.
-public final class RefusingPort {
-  public let port: UInt16
+package final class RefusingPort {
+  package let port: UInt16
   private let descriptor: Int32
 
-  public init() throws {
+  package init() throws {
     let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
     self.descriptor = descriptor
     var address = sockaddr_in()

@@ -1,12 +1,12 @@
 import Glibc
 
 /// A port of 127.0.0.1 that answers no attempt to connect, because its backlog is full.
-public final class SilentPort {
-  public let port: UInt16
+package final class SilentPort {
+  package let port: UInt16
   private let listener: Int32
   private var fillers: [Int32] = []
 
-  public init() throws {
+  package init() throws {
     let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
     self.listener = listener
     var address = sockaddr_in()
@@ -43,7 +43,7 @@ public final class SilentPort {
     for descriptor in fillers + [listener] { close(descriptor) }
   }
 
-  public var uri: String { "sdl://127.0.0.1:\(port)" }
+  package var uri: String { "sdl://127.0.0.1:\(port)" }
 }
 
 enum PortError: Error {

@@ -3,7 +3,7 @@ import Synchronization
 
 /// Notes when the machine did not run this process for a while, as a loaded host does: tests with upper bounds for
 /// times allow for it.
-public final class Standstills: Sendable {
+package final class Standstills: Sendable {
   private static let pause = 0.002
   private static let noticeable = Duration.milliseconds(20)
 
@@ -23,7 +23,7 @@ public final class Standstills: Sendable {
   private let state = Mutex(State())
 
   /// Watches from now on.
-  public init() {
+  package init() {
     let thread = Thread { [weak self] in
       while true {
         Thread.sleep(forTimeInterval: Self.pause)
@@ -35,10 +35,10 @@ public final class Standstills: Sendable {
   }
 
   /// All of them together.
-  public var total: Duration { times.reduce(.zero, +) }
+  package var total: Duration { times.reduce(.zero, +) }
 
   /// How many were longer than `limit`.
-  public func count(longerThan limit: Duration) -> Int { times.count { $0 > limit } }
+  package func count(longerThan limit: Duration) -> Int { times.count { $0 > limit } }
 
   private var times: [Duration] {
     state.withLock {

@@ -1,26 +1,26 @@
 import Foundation
 
 /// Decodes H.264 with libavcodec through GStreamer, to check what x264 wrote.
-public enum StreamDecoder {
-  public struct Failed: Error {
-    public let status: Int32
-    public let output: String
+package enum StreamDecoder {
+  package struct Failed: Error {
+    package let status: Int32
+    package let output: String
   }
 
   /// Decodes an Annex B stream.
   ///
   /// - Parameter element: GStreamer's decoder with its properties.
-  public static func decode(
+  package static func decode(
     _ stream: [UInt8], width: Int, height: Int, element: String = standard
   ) throws -> [Picture] {
     try decode([(stream, element)], width: width, height: height)[0]
   }
 
-  public static let standard = "avdec_h264 max-threads=1"
+  package static let standard = "avdec_h264 max-threads=1"
 
   /// Decodes Annex B streams, each with an element, in one process: loading libavcodec takes longer than to decode some
   /// pictures.
-  public static func decode(
+  package static func decode(
     _ streams: [(bytes: [UInt8], element: String)], width: Int, height: Int
   ) throws -> [[Picture]] {
     let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
@@ -39,14 +39,14 @@ public enum StreamDecoder {
   }
 
   /// What h264parse finds in the headers, as text.
-  public static func parsedCaps(_ stream: [UInt8]) throws -> String {
+  package static func parsedCaps(_ stream: [UInt8]) throws -> String {
     try withTemporaryFile(contents: stream) { input in
       try launch("-v filesrc location=\(input) ! h264parse name=parse ! fakesink")
     }
   }
 
   /// The byte stream in RTP packets with lengths in front.
-  public static func depayload(_ stream: [UInt8]) throws -> [UInt8] {
+  package static func depayload(_ stream: [UInt8]) throws -> [UInt8] {
     try convert(
       stream,
       "application/x-rtp-stream,media=video,clock-rate=90000,encoding-name=H264 ! rtpstreamdepay ! rtph264depay"
@@ -56,7 +56,7 @@ public enum StreamDecoder {
   /// RTP packets with lengths in front, from a byte stream.
   ///
   /// - Parameter payloader: GStreamer's payloader with its properties.
-  public static func payload(_ stream: [UInt8], payloader: String) throws -> [UInt8] {
+  package static func payload(_ stream: [UInt8], payloader: String) throws -> [UInt8] {
     try convert(stream, "h264parse ! \(payloader) ! rtpstreampay")
   }
 

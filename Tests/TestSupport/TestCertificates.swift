@@ -1,28 +1,29 @@
 import Foundation
 
 /// Certificates for the tests of one process, made by the project's own script in a folder that is deleted at the end.
-public struct TestCertificates: Sendable {
+package struct TestCertificates: Sendable {
   /// The app id in all of them.
-  public static let appID = "test-1"
+  package static let appID = "test-1"
 
   /// Valid, and signed by one authority.
-  public static let desk = TestCertificates("desk")
+  package static let desk = TestCertificates("desk")
   /// Signed by the same authority, valid until yesterday.
-  public static let expired = TestCertificates("expired", like: desk, from: "20200101000000Z", until: "20210101000000Z")
+  package static let expired = TestCertificates(
+    "expired", like: desk, from: "20200101000000Z", until: "20210101000000Z")
   /// Valid from 2100 on.
-  public static let early = TestCertificates("early", like: desk, from: "21000101000000Z", until: "21010101000000Z")
+  package static let early = TestCertificates("early", like: desk, from: "21000101000000Z", until: "21010101000000Z")
   /// Signed by an authority that is not known elsewhere.
-  public static let foreign = TestCertificates("foreign")
+  package static let foreign = TestCertificates("foreign")
   /// Signed by the authority of ``desk``, for another app.
-  public static let otherApp = TestCertificates("other-app", like: desk, appID: "another-app")
+  package static let otherApp = TestCertificates("other-app", like: desk, appID: "another-app")
 
-  public let folder: String
+  package let folder: String
 
-  public var authority: String { folder + "/authority.pem" }
-  public var app: String { folder + "/app.pem" }
-  public var appKey: String { folder + "/app-key.pem" }
-  public var headUnit: String { folder + "/head-unit.pem" }
-  public var headUnitKey: String { folder + "/head-unit-key.pem" }
+  package var authority: String { folder + "/authority.pem" }
+  package var app: String { folder + "/app.pem" }
+  package var appKey: String { folder + "/app-key.pem" }
+  package var headUnit: String { folder + "/head-unit.pem" }
+  package var headUnitKey: String { folder + "/head-unit-key.pem" }
 
   private init(
     _ name: String, like other: TestCertificates? = nil, appID: String = appID, from: String? = nil,
@@ -47,7 +48,7 @@ public struct TestCertificates: Sendable {
   }
 
   /// Runs a program to its end; its output goes nowhere.
-  public static func run(_ arguments: [String], _ environment: [String: String]? = nil) {
+  package static func run(_ arguments: [String], _ environment: [String: String]? = nil) {
     let process = Process()
     process.executableURL = URL(filePath: "/usr/bin/env")
     process.arguments = arguments
@@ -59,7 +60,7 @@ public struct TestCertificates: Sendable {
   }
 
   /// For files of one test.
-  public static func temporaryPath(_ name: String) -> String { "\(root)/\(UUID().uuidString)-\(name)" }
+  package static func temporaryPath(_ name: String) -> String { "\(root)/\(UUID().uuidString)-\(name)" }
 
   private static let root: String = {
     let path = FileManager.default.temporaryDirectory.appending(path: "sdl-certificates-\(getpid())").path

@@ -1,10 +1,10 @@
 import Glibc
 
 /// The longest wait for anything: generous, because the machine may be busy with other things.
-public let testTimeout = Duration.seconds(30)
+package let testTimeout = Duration.seconds(30)
 
 /// Polls until `condition` holds, for states without a notification; false after ``testTimeout``.
-public func eventually(_ condition: () -> Bool) -> Bool {
+package func eventually(_ condition: () -> Bool) -> Bool {
   let deadline = ContinuousClock.now + testTimeout
   while !condition() {
     guard ContinuousClock.now < deadline else { return false }

@@ -26,7 +26,7 @@ func threadSeconds() -> Double {
 
 /// Under the name that libFuzzer's own `main` asks for, which the linker takes in beside this one.
 @c(LLVMFuzzerTestOneInput)
-public func runOnce(_ data: UnsafePointer<UInt8>?, _ size: Int) -> Int32 {
+package func runOnce(_ data: UnsafePointer<UInt8>?, _ size: Int) -> Int32 {
   let bytes = Array(UnsafeBufferPointer(start: data, count: size))
   let start = threadSeconds()
   let counts = cost_start() != 0
