@@ -6,6 +6,9 @@ import Synchronization
 
 /// The stream of a sink that is an app, from READY→PAUSED to PAUSED→READY: the common part of sound and video: it
 /// passes inputs to the negotiation, carries out its outputs, and notifies the application.
+///
+/// What posts or pushes is called while the thread does not have the path (``PathAccess``): an application or an element
+/// may answer with a flush on this thread, which needs the path.
 protocol AppStream: AnyObject, Sendable {
   associatedtype Sink: AppElement
   associatedtype Negotiation: StreamNegotiation
@@ -55,9 +58,6 @@ protocol AppStream: AnyObject, Sendable {
 
   /// The texts for the application while it was asked for a pause because of the driver, and after that.
   var driverWaitTexts: (waiting: String, over: String) { get }
-  /// Calls `body`, which posts or pushes, while this thread does not have the frame or sample path: an application or
-  /// an element may answer with a flush on this thread, which needs the path. The buffer at hand is then flushed too.
-  func withoutAccess<Result>(_ body: () -> Result) -> Result
 }
 
 /// State that the threads of a stream share: whether it is over, and how often its pad was flushed.
@@ -122,7 +122,7 @@ extension AppStream {
 
   /// Posts the notifications that wait. Without locks.
   func deliverNotifications() {
-    withoutAccess { notifications.deliver(deliver) }
+    notifications.deliver(deliver)
   }
 
   private func deliver(_ item: NotificationQueue<Notification>.Item) {
@@ -162,7 +162,7 @@ extension AppStream {
       defer { over = texts.over }
       return over == nil
     }
-    if isNew { withoutAccess { postActivation(GST_PROGRESS_TYPE_START, texts.waiting) } }
+    if isNew { postActivation(GST_PROGRESS_TYPE_START, texts.waiting) }
   }
 
   private func postActivation(_ type: GstProgressType, _ text: String) {
@@ -172,17 +172,17 @@ extension AppStream {
 
   /// Posts a warning; the stream goes on.
   func warn(_ error: ElementError) {
-    if !hasEnded { withoutAccess { sink.warn(error) } }
+    if !hasEnded { sink.warn(error) }
   }
 
   /// Posts an error, and makes every following buffer fail.
   func fail(_ error: ElementError) {
-    withoutAccess { _ = app.fail(error, sink, of: self) }
+    _ = app.fail(error, sink, of: self)
   }
 
   /// The same for an error that the head unit has caused; see ``AppClient/failConnection(_:_:of:)``.
   func failConnection(_ error: ElementError) {
-    withoutAccess { app.failConnection(error, sink, of: self) }
+    app.failConnection(error, sink, of: self)
   }
 
   /// Players pause below 100 %, and continue at 100 % unless the user has paused meanwhile. REQUEST_STATE, which few
@@ -239,14 +239,12 @@ extension AppStream {
     willEndService()
     let deadline = time.now + stopTimeout
     if !connection.isOnObserverThread { _ = state.wait(until: deadline) { $0.hasGrant ? nil : true } }
-    let isStopKnown = withoutAccess { notifications.end(deliver) }
+    let isStopKnown = notifications.end(deliver)
     progress.isOver.store(true, ordering: .releasing)
-    withoutAccess {
-      if progress.driverWait.withLock({ $0.take() }) != nil {
-        postActivation(GST_PROGRESS_TYPE_CANCELED, "Stopped waiting for the driver")
-      }
-      setPause(false)
+    if progress.driverWait.withLock({ $0.take() }) != nil {
+      postActivation(GST_PROGRESS_TYPE_CANCELED, "Stopped waiting for the driver")
     }
+    setPause(false)
     app.detach(self)
     discardRest()
     if !isStopKnown { sink.notify(.streamState) }

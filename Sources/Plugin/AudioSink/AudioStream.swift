@@ -34,7 +34,7 @@ final class AudioStream: AppStream {
     state = Monitor(
       AudioNegotiation(settings: settings.negotiation(isMedia: app.settings.isMedia), activity: settings.activity),
       lock: sink.lock)
-    samples = SampleAccess(SamplePath(sink: sink))
+    samples = SampleAccess(SamplePath(sink: sink), sink.state)
   }
 
   var channel: MediaChannel { connection.audio }
@@ -45,10 +45,8 @@ final class AudioStream: AppStream {
     deliverNotifications()
   }
 
-  func withoutAccess<Result>(_ body: () -> Result) -> Result { samples.whileGivenBack(body) }
-
   func discardRest() {
-    samples.withPath { $0.flush() }
+    withPath { $0.path.flush() }
     sink.countStream { $0.resumed(at: time.now) }
   }
 
@@ -88,7 +86,7 @@ extension AudioStream {
   /// Caps arrive; false if they can't be read.
   func setCaps(_ caps: UnsafeMutablePointer<GstCaps>) -> Bool {
     guard let structure = StructureView(caps: caps, 0), let format = PCMFormat(structure) else { return false }
-    samples.withPath { $0.setFormat(format, self) }
+    withPath { $0.path.setFormat(format, self) }
     sink.log(GST_LEVEL_INFO, "input \(format)")
     change { $0.inputChanged(format) }
     return true
@@ -100,7 +98,7 @@ extension AudioStream {
     guard let answer = Caps.peerQuery(sink.pad, filter: wanted), !answer.intersected(with: wanted).isEmpty
     else { return false }
     sink.log(GST_LEVEL_INFO, "asking upstream for \(format)")
-    withoutAccess { _ = Event.reconfigure()?.push(on: sink.pad) }
+    Event.reconfigure()?.push(on: sink.pad)
     return true
   }
 
@@ -109,14 +107,17 @@ extension AudioStream {
     guard gst_buffer_map(buffer, &map, GST_MAP_READ) != 0 else { return GST_FLOW_ERROR }
     defer { gst_buffer_unmap(buffer, &map) }
     let bytes = UnsafeRawBufferPointer(start: map.data, count: Int(map.size))
-    return samples.withPath(arriving: bytes.count) { $0.render(buffer, bytes, self) }
+    var held = samples.take { path, state in path.count(arriving: bytes.count, &state.counters) }
+    let flow = held.path.render(buffer, bytes, self, &held)
+    held.giveBack { _, _ in }
+    return flow
   }
 
   func observe(_ event: UnsafeMutablePointer<GstEvent>) {
     switch event.pointee.type {
     case GST_EVENT_FLUSH_STOP:
       progress.flushEnded()
-      samples.withPath { $0.flush() }
+      withPath { $0.path.flush() }
       change { $0.flushed() }
     case GST_EVENT_STREAM_START, GST_EVENT_SEGMENT: change { $0.streamBegan() }
     default: break
@@ -128,9 +129,9 @@ extension AudioStream {
   func wait(for event: UnsafeMutablePointer<GstEvent>) -> GstFlowReturn {
     switch event.pointee.type {
     case GST_EVENT_GAP:
-      return samples.withPath { $0.fillGap(event, self) } ?? sink.waitByParent(for: event)
+      return withPath { $0.path.fillGap(event, self, &$0) } ?? sink.waitByParent(for: event)
     case GST_EVENT_EOS:
-      let sent = samples.withPath { $0.sendRest(before: event, self) }
+      let sent = withPath { $0.path.sendRest(before: event, self) }
       guard sent == GST_FLOW_OK else { return sent }
       let result = sink.waitByParent(for: event)
       return result == GST_FLOW_OK ? finish() : result
@@ -139,11 +140,11 @@ extension AudioStream {
   }
 
   private func finish() -> GstFlowReturn {
-    let result = samples.withPath { path in
-      guard let problem = path.formatProblem else { return waitUntilSent(path) }
+    if let problem = withPath({ $0.path.formatProblem }) {
       fail(ElementError(problem))
       return GST_FLOW_ERROR
     }
+    let result = withPath { waitUntilSent($0.path) }
     return result == GST_FLOW_OK ? endService() : result
   }
 
@@ -155,6 +156,16 @@ extension AudioStream {
     guard state.withLock({ $0.hasGrant }), let end = path.end else { return GST_FLOW_OK }
     let played = end + sink.renderDelay + sink.settings.withLock { $0.lead }
     return gst_base_sink_wait(sink.baseSink, GstClockTime(clamping: played.nanoseconds), nil)
+  }
+}
+
+/// The sample path.
+extension AudioStream {
+  private func withPath<Result>(_ body: (inout HeldPath<SamplePath>) -> Result) -> Result {
+    var held = samples.take()
+    let result = body(&held)
+    held.giveBack { _, _ in }
+    return result
   }
 }
 

@@ -1,11 +1,23 @@
 import GStreamerKit
 import SDLApp
 
+/// The state that all threads share for samples.
+struct SampleState: StreamPathState {
+  var counters = AudioSinkCounters()
+  /// How long before its time sound leaves, and its volume.
+  var settings = AudioSinkSettings().samples
+  /// Payloads that come back from the connection, to be used again.
+  var payloads: [SamplePayload] = []
+  var isPathTaken = false
+}
+
+typealias SampleAccess = PathAccess<SamplePath>
+
 /// The path of the samples, piece by piece: waits for the right to send and for their time, makes payloads of them
 /// (``SamplePacker``), and queues those. Has the state between buffers.
 ///
 /// Only the thread that has it through ``SampleAccess`` may use it.
-final class SamplePath {
+final class SamplePath: StreamPath {
   /// A buffer, or part of one, that is being sent.
   private struct Input {
     var buffer: UnsafeMutablePointer<GstBuffer>
@@ -58,13 +70,14 @@ final class SamplePath {
   /// Why the last samples were not sent, if the head unit plays another format.
   var formatProblem: AudioProblem? { input?.problem }
 
-  /// This thread has the path from now on.
-  func taken(_ shared: inout SampleState, arriving byteCount: Int) {
-    packer.update(&shared)
-    playout.lead = shared.settings.lead
-    if byteCount > 0, let format = input?.format {
-      shared.counters.samplesArrived(format.sampleCount(ofByteCount: byteCount))
-    }
+  func taken(_ state: inout SampleState) {
+    packer.update(&state)
+    playout.lead = state.settings.lead
+  }
+
+  /// The samples of a buffer have come.
+  func count(arriving byteCount: Int, _ counters: inout AudioSinkCounters) {
+    if let format = input?.format { counters.samplesArrived(format.sampleCount(ofByteCount: byteCount)) }
   }
 
   func setFormat(_ format: PCMFormat, _ stream: AudioStream) {
@@ -87,46 +100,53 @@ final class SamplePath {
 extension SamplePath {
   /// Sends the samples of a buffer, which are counted already.
   func render(
-    _ buffer: UnsafeMutablePointer<GstBuffer>, _ bytes: UnsafeRawBufferPointer, _ stream: AudioStream
+    _ buffer: UnsafeMutablePointer<GstBuffer>, _ bytes: UnsafeRawBufferPointer, _ stream: AudioStream,
+    _ held: inout HeldPath<SamplePath>
   ) -> GstFlowReturn {
     guard let format = input?.format else {
-      stream.fail(
-        .stream(
-          GST_STREAM_ERROR_WRONG_TYPE, "The input has no caps: put decodebin and audioconvert before sdlaudiosink."))
+      let error = ElementError.stream(
+        GST_STREAM_ERROR_WRONG_TYPE, "The input has no caps: put decodebin and audioconvert before sdlaudiosink.")
+      held.whileGivenBack { stream.fail(error) }
       return GST_FLOW_ERROR
     }
     let count = format.sampleCount(ofByteCount: bytes.count)
     if format.byteCount(ofSampleCount: count) != bytes.count, !hasWarnedOfParts {
       hasWarnedOfParts = true
-      stream.warn(
-        .stream(GST_STREAM_ERROR_FORMAT, "A buffer ends in the middle of a sample; the incomplete sample is dropped."))
+      let error = ElementError.stream(
+        GST_STREAM_ERROR_FORMAT, "A buffer ends in the middle of a sample; the incomplete sample is dropped.")
+      held.whileGivenBack { stream.warn(error) }
     }
-    if let refused = refuse(count, stream) { return refused }
+    if let refused = refuse(count, stream, &held) { return refused }
     let isGap = cgst_buffer_has_flag(buffer, GST_BUFFER_FLAG_GAP) != 0
     let input = Input(
       buffer: buffer, bytes: bytes, range: 0..<count, isGap: isGap,
       isSilence: isGap || (stream.startsOnData && format.isSilent(bytes)), isLive: isUpstreamLive,
       flushCount: stream.progress.flushCount)
-    return place(input, stream)
+    return place(input, stream, &held)
   }
 
   /// If the head unit does not play the format, upstream is asked for another, and nothing is sent until it comes.
   ///
   /// - Returns: nil if it does.
-  private func refuse(_ count: Int, _ stream: AudioStream) -> GstFlowReturn? {
+  private func refuse(
+    _ count: Int, _ stream: AudioStream, _ held: inout HeldPath<SamplePath>
+  ) -> GstFlowReturn? {
     if stream.isHeadUnitNew.take() { input?.headUnitChanged() }
     switch input?.check(count, headUnit: stream.app.status.pcmFormat, now: stream.time.now) {
     case .played, nil: return nil
     case .wait: return drop(count, .wrongFormat)
-    case .ask(let format) where stream.askUpstream(for: format): return drop(count, .wrongFormat)
+    case .ask(let format) where held.whileGivenBack({ stream.askUpstream(for: format) }):
+      return drop(count, .wrongFormat)
     case .ask, .failed:
-      if let problem = input?.problem { stream.fail(ElementError(problem)) }
+      if let problem = input?.problem { held.whileGivenBack { stream.fail(ElementError(problem)) } }
       return drop(count, .wrongFormat, GST_FLOW_ERROR)
     }
   }
 
   /// Clips the samples to the segment, and sends them, after silence for a gap in front of them.
-  private func place(_ input: Input, _ stream: AudioStream) -> GstFlowReturn {
+  private func place(
+    _ input: Input, _ stream: AudioStream, _ held: inout HeldPath<SamplePath>
+  ) -> GstFlowReturn {
     var input = input
     let count = input.range.count
     guard let clip = SegmentClip(sink, buffer: input.buffer, count: count, format: timeline.format) else {
@@ -137,7 +157,7 @@ extension SamplePath {
     let placement = timeline.place(
       at: clip.runningTime, now: sink.presentTime + (input.isLive ? playout.lead : .zero))
     if placement.silence > 0 {
-      let result = sendSilence(placement.silence, in: input.object, isLive: input.isLive, stream)
+      let result = sendSilence(placement.silence, in: input.object, isLive: input.isLive, stream, &held)
       guard result == GST_FLOW_OK else { return drop(input.range.count, .discarded, result) }
     }
     if placement.overlap > 0 {
@@ -147,16 +167,18 @@ extension SamplePath {
       packer.bridge()
     }
     while !input.range.isEmpty {
-      let result = sendPiece(of: &input, stream)
+      let result = sendPiece(of: &input, stream, &held)
       guard result == GST_FLOW_OK else { return drop(input.range.count, .discarded, result) }
     }
     return GST_FLOW_OK
   }
 
   /// Sends the next samples, or leaves some out; removes them from `input`.
-  private func sendPiece(of input: inout Input, _ stream: AudioStream) -> GstFlowReturn {
+  private func sendPiece(
+    of input: inout Input, _ stream: AudioStream, _ held: inout HeldPath<SamplePath>
+  ) -> GstFlowReturn {
     let grant: AudioGrant
-    switch sendDecision(isSilence: input.isSilence, isLive: input.isLive, stream) {
+    switch sendDecision(isSilence: input.isSilence, isLive: input.isLive, stream, &held) {
     case .grant(let present): grant = present
     case .drop(let reason): return pass(&input, reason)
     case .stop(let result): return result
@@ -169,7 +191,7 @@ extension SamplePath {
     }
     let count = min(input.range.count, longestPiece)
     var (result, correction) = waitForTime(of: count, in: input.object, grant, isSilence: input.isGap)
-    if case .silence(let missing) = correction { result = fill(missing, grant, isLive: input.isLive, stream) }
+    if case .silence(let missing) = correction { result = fill(missing, grant, isLive: input.isLive, stream, &held) }
     guard result == GST_FLOW_OK else { return result }
     if case .leaveOut(let excess) = correction {
       playout.skipped(isAll: excess == count)
@@ -183,7 +205,7 @@ extension SamplePath {
     guard let payload = packer.payload(of: input.buffer, input.bytes, piece, isSilence: input.isGap) else {
       return GST_FLOW_OK
     }
-    return deliver(payload, grant, isSilence: input.isSilence, isLive: input.isLive, stream)
+    return deliver(payload, grant, isSilence: input.isSilence, isLive: input.isLive, stream, &held)
   }
 
   /// Samples that may not be sent pass at the time at which they would have left, unless they are live: then they come
@@ -218,7 +240,9 @@ extension SamplePath {
   /// Fills the time of a GAP event. If it has no duration, the next buffer shows its length.
   ///
   /// - Returns: nil if it is not filled.
-  func fillGap(_ event: UnsafeMutablePointer<GstEvent>, _ stream: AudioStream) -> GstFlowReturn? {
+  func fillGap(
+    _ event: UnsafeMutablePointer<GstEvent>, _ stream: AudioStream, _ held: inout HeldPath<SamplePath>
+  ) -> GstFlowReturn? {
     guard input != nil, timeline.end != nil, let (start, duration) = sink.partOfSegment(event),
       duration <= SampleTimeline.longestSilence
     else { return nil }
@@ -232,12 +256,13 @@ extension SamplePath {
       let placement = timeline.place(at: time, now: time)
       count += placement.silence - min(placement.overlap, count)
     }
-    return sendSilence(count, in: object, isLive: isUpstreamLive, stream)
+    return sendSilence(count, in: object, isLive: isUpstreamLive, stream, &held)
   }
 
   /// Silence does not wait for the right to send: without it, it is only counted.
   private func sendSilence(
-    _ count: Int, in object: UnsafeMutablePointer<GstMiniObject>, isLive: Bool, _ stream: AudioStream
+    _ count: Int, in object: UnsafeMutablePointer<GstMiniObject>, isLive: Bool, _ stream: AudioStream,
+    _ held: inout HeldPath<SamplePath>
   ) -> GstFlowReturn {
     var left = count
     while left > 0 {
@@ -247,7 +272,7 @@ extension SamplePath {
       }
       let piece = min(left, longestPiece)
       var (result, correction) = waitForTime(of: piece, in: object, grant, isSilence: true)
-      if case .silence(let missing) = correction { result = fill(missing, grant, isLive: isLive, stream) }
+      if case .silence(let missing) = correction { result = fill(missing, grant, isLive: isLive, stream, &held) }
       guard result == GST_FLOW_OK else { return result }
       if case .leaveOut(let excess) = correction {
         left -= excess
@@ -259,16 +284,18 @@ extension SamplePath {
       noteSent(piece)
       timeline.advance(by: piece)
       guard !isLive || !isBehind(stream) else { continue }
-      result = deliver(packer.silence(piece), grant, isSilence: true, isLive: isLive, stream)
+      result = deliver(packer.silence(piece), grant, isSilence: true, isLive: isLive, stream, &held)
       guard result == GST_FLOW_OK else { return result }
     }
     return GST_FLOW_OK
   }
 
   /// Sends silence that fills the time until the next samples are due.
-  private func fill(_ count: Int, _ grant: AudioGrant, isLive: Bool, _ stream: AudioStream) -> GstFlowReturn {
+  private func fill(
+    _ count: Int, _ grant: AudioGrant, isLive: Bool, _ stream: AudioStream, _ held: inout HeldPath<SamplePath>
+  ) -> GstFlowReturn {
     noteSent(count)
-    return deliver(packer.silence(count), grant, isSilence: true, isLive: isLive, stream)
+    return deliver(packer.silence(count), grant, isSilence: true, isLive: isLive, stream, &held)
   }
 
   /// Sends short buffers that wait for more, if that does not block.
@@ -292,10 +319,12 @@ extension SamplePath {
 
 extension SamplePath {
   /// Decides what to do with the samples at hand, after a moment in which that may change, or a pause.
-  private func sendDecision(isSilence: Bool, isLive: Bool, _ stream: AudioStream) -> SendDecision {
+  private func sendDecision(
+    isSilence: Bool, isLive: Bool, _ stream: AudioStream, _ held: inout HeldPath<SamplePath>
+  ) -> SendDecision {
     let timing: BufferTiming = isLive ? .live : sink.hasClock ? .synchronized : .unsynchronized
     while true {
-      switch decide(timing, isSilence: isSilence, stream) {
+      switch decide(timing, isSilence: isSilence, stream, &held) {
       case .send(let grant): return .grant(grant)
       case .drop(let reason), .wait(let reason, _): return .drop(reason)
       case .interrupted:
@@ -307,13 +336,13 @@ extension SamplePath {
   }
 
   private func decide(
-    _ timing: BufferTiming, isSilence: Bool, _ stream: AudioStream
+    _ timing: BufferTiming, isSilence: Bool, _ stream: AudioStream, _ held: inout HeldPath<SamplePath>
   ) -> AudioNegotiation.SampleDecision {
     let decision = stream.state.withLock { stream.decide(&$0, timing, isSilence: isSilence) }
     if case .send = decision { return decision }
-    defer { stream.deliverNotifications() }
+    held.whileGivenBack { stream.deliverNotifications() }
     guard case .wait(_, let longest) = decision else { return decision }
-    stream.deliverNotifications()
+    defer { held.whileGivenBack { stream.deliverNotifications() } }
     sink.log(GST_LEVEL_DEBUG, "waiting until the head unit plays the app's sound")
     return stream.waitForHeadUnit(atMost: longest) { negotiation in
       switch stream.decide(&negotiation, timing, isSilence: isSilence) {
@@ -401,7 +430,8 @@ extension SamplePath {
   /// Queues a payload; sound that is not live waits for room, and for another grant if this one ends. Silence does not
   /// wait for a grant.
   private func deliver(
-    _ payload: SamplePayload, _ grant: AudioGrant, isSilence: Bool, isLive: Bool, _ stream: AudioStream
+    _ payload: SamplePayload, _ grant: AudioGrant, isSilence: Bool, isLive: Bool, _ stream: AudioStream,
+    _ held: inout HeldPath<SamplePath>
   ) -> GstFlowReturn {
     var grant = grant
     while true {
@@ -421,9 +451,9 @@ extension SamplePath {
         }
       case .flushing: break
       }
-      switch sendDecision(isSilence: isSilence, isLive: isLive, stream) {
+      switch sendDecision(isSilence: isSilence, isLive: isLive, stream, &held) {
       case .grant(let next):
-        if next.epoch != grant.epoch { begin(next, with: payload, isLive: isLive, stream) }
+        if next.epoch != grant.epoch { begin(next, with: payload, isLive: isLive, stream, &held) }
         grant = next
       case .drop(let reason):
         payload.giveUp(reason)
@@ -436,13 +466,16 @@ extension SamplePath {
   }
 
   /// The grant has changed since the payload was made: the head unit starts to play from an empty queue.
-  private func begin(_ grant: AudioGrant, with payload: SamplePayload, isLive: Bool, _ stream: AudioStream) {
+  private func begin(
+    _ grant: AudioGrant, with payload: SamplePayload, isLive: Bool, _ stream: AudioStream,
+    _ held: inout HeldPath<SamplePath>
+  ) {
     use(grant)
     let count = payload.sampleCount + payload.silenceCount
     guard let end = timeline.end else { return }
     let time = max(end - timeline.format.duration(ofSampleCount: count), .zero)
     if case .silence(let missing) = correction(of: count, at: time, isSilence: false) {
-      _ = fill(missing, grant, isLive: isLive, stream)
+      _ = fill(missing, grant, isLive: isLive, stream, &held)
     }
     noteSent(count)
   }

@@ -1,5 +1,4 @@
 import GStreamerKit
-import Glibc
 import SDLApp
 import SDLLink
 import X264Encoder
@@ -30,95 +29,20 @@ struct FrameResults {
 }
 
 /// The state that all threads share for frames.
-struct FrameState: Sendable {
+struct FrameState: StreamPathState {
   var counters = VideoSinkCounters()
   var settings = VideoSinkSettings().frames
   /// Payloads that come back from the connection, to be used again.
   var payloads: [FramePayload] = []
-  /// The thread that has the frame path.
-  fileprivate var owner: pthread_t?
+  var isPathTaken = false
 }
 
-/// The frame path, which one thread at a time uses. The streaming thread has it for each frame; while that thread has
-/// no frame, the connection thread takes it for the last picture or a notice.
-///
-/// Unlike a lock it may be kept over a blocking call: the connection thread never waits for it, and has it for no
-/// longer than it takes to encode one picture. Nothing is posted or pushed while it is taken: the answer may be a
-/// flush, which needs it.
-///
-/// `@unchecked Sendable`: the path is reached only through the methods, by the thread that has set `owner` under the
-/// monitor's lock, which also orders what one thread has written before what the next one reads.
-final class FrameAccess: @unchecked Sendable {
-  private let path: FramePath
-  private let shared: Monitor<FrameState>
-  private let negotiation: Monitor<VideoNegotiation>
+typealias FrameAccess = PathAccess<FramePath>
 
-  /// - Parameter negotiation: with the lock of the sink's own state.
-  init(_ path: FramePath, negotiation: Monitor<VideoNegotiation>) {
-    self.path = path
-    self.negotiation = negotiation
-    shared = path.sink.state
-  }
-
-  /// Waits for the path, and calls `opening` when this thread gets it, with the lock.
-  func take<Result>(
-    _ opening: (FramePath, inout VideoSinkCounters, inout VideoNegotiation) -> Result
-  ) -> (FramePath, Result) {
-    while true {
-      let result = shared.withLock(and: negotiation) { shared, negotiation -> Result? in
-        hold(&shared).map { opening(path, &shared.counters, &negotiation) }
-      }
-      if let result { return (path, result) }
-      shared.wait(until: nil) { $0.owner == nil ? () : nil }
-    }
-  }
-
+extension HeldPath where Path == FramePath {
   /// Gives the path back after a frame, and counts the frame under the same lock.
-  func give(counting outcome: FrameOutcome? = nil) -> FrameResults {
-    let now = path.time.now
-    return shared.change { shared in
-      switch outcome {
-      case nil, .queued: break
-      case .parametersKept: shared.counters.frameDropped(.noPicture)
-      case .unchanged: shared.counters.frameUnchanged()
-      case .dropped(let reason, _), .kept(let reason), .failed(_, let reason): shared.counters.frameDropped(reason)
-      }
-      shared.owner = nil
-      return path.given(&shared.counters, now: now)
-    }
-  }
-
-  /// Waits for the path, and calls `body` with it.
-  func withPath<Result>(_ body: (FramePath) -> Result) -> (Result, FrameResults) {
-    shared.wait(until: nil) { hold(&$0) }
-    let result = body(path)
-    return (result, give())
-  }
-
-  /// Calls `body` with the path, or returns nil if another thread has it; for the connection thread.
-  func withPathIfFree<Result>(_ body: (FramePath) -> Result) -> (Result, FrameResults)? {
-    guard shared.withLock({ hold(&$0) }) != nil else { return nil }
-    let result = body(path)
-    return (result, give())
-  }
-
-  /// Gives the path back while `body` waits or calls other code, if this thread has it.
-  func whileGivenBack<Result>(_ body: () -> Result) -> Result {
-    let isMine = shared.withLock { shared in
-      guard let owner = shared.owner, pthread_equal(owner, pthread_self()) != 0 else { return false }
-      shared.owner = nil
-      return true
-    }
-    guard isMine else { return body() }
-    shared.broadcast()
-    defer { shared.wait(until: nil) { hold(&$0) } }
-    return body()
-  }
-
-  /// - Returns: nil if another thread has the path.
-  private func hold(_ shared: inout FrameState) -> Void? {
-    guard shared.owner == nil else { return nil }
-    shared.owner = pthread_self()
-    return path.taken(&shared)
+  consuming func giveBack(counting outcome: FrameOutcome? = nil) -> FrameResults {
+    let now = path.output.time.now
+    return giveBack { path, state in path.given(outcome, &state, now: now) }
   }
 }

@@ -1,10 +1,38 @@
 import GStreamerKit
-import Glibc
-import H264
 import SDLApp
 import SDLAppLink
 import SDLLink
-import X264Encoder
+
+/// A frame that comes from upstream, and what its way to the head unit depends on.
+struct Frame {
+  let buffer: UnsafeMutablePointer<GstBuffer>
+  let time: FrameTime
+  /// Running time at which it is shown, in ns; `GST_CLOCK_TIME_NONE` when it does not say.
+  let runningTime: UInt64
+  /// Whether it is sent whatever the frame rate: it replaces a frame that was due and waited for the link, or was due
+  /// itself.
+  var isDue = false
+
+  init(_ buffer: UnsafeMutablePointer<GstBuffer>, of sink: VideoSink) {
+    self.buffer = buffer
+    time = FrameTime(of: buffer)
+    runningTime = UInt64(sink.runningTime(of: buffer.pointee.pts))
+  }
+
+  /// It is not shown, but others need it, before the start of a segment.
+  var isOutOfSegment: Bool { time.presentation != .max && runningTime == .max }
+}
+
+/// When a frame is shown, by its buffer; `GST_CLOCK_TIME_NONE` if that has no time.
+struct FrameTime {
+  let presentation: UInt64
+  let duration: UInt64
+
+  init(of buffer: UnsafeMutablePointer<GstBuffer>) {
+    presentation = UInt64(buffer.pointee.pts)
+    duration = UInt64(buffer.pointee.duration)
+  }
+}
 
 enum FrameOutcome {
   /// It is in the connection's queue, or is kept to be sent later.
@@ -22,27 +50,23 @@ enum FrameOutcome {
 
 /// The path of raw pictures, or of H.264, once it is decided that a frame may be sent.
 protocol FormatPath: AnyObject {
-  /// After a longer pause the head unit may have closed its decoder, and the next frame must be a key frame.
-  var longestPause: Duration { get }
+  var output: FrameOutput { get }
 
   /// A frame has come; whether it is sent is not decided.
   ///
   /// - Returns: false when it can't be read.
   /// - Throws: an error that ends the stream.
-  func begin(_ buffer: UnsafeMutablePointer<GstBuffer>) throws(ElementError) -> Bool
+  func begin(_ frame: Frame) throws(ElementError) -> Bool
+  /// A frame of a service is about to be sent.
+  func begin(_ grant: VideoGrant)
   /// Encodes or refers to a frame, and queues it.
-  ///
-  /// - Parameter isDue: whether it is sent whatever the frame rate: it replaces a frame that was due and waited for the
-  ///   link, or was due itself.
-  func send(
-    _ buffer: UnsafeMutablePointer<GstBuffer>, _ permission: VideoNegotiation.Permission, isDue: Bool
-  ) -> FrameOutcome
+  func send(_ frame: Frame, _ permission: VideoNegotiation.Permission) -> FrameOutcome
   /// The base class prerolls with a frame, which is seen while the pipeline stays in PAUSED: it waits for the permission.
-  func preroll(_ buffer: UnsafeMutablePointer<GstBuffer>)
+  func preroll(_ frame: Frame)
   /// Whether a frame was put into a payload last.
   func isLast(_ buffer: UnsafeMutablePointer<GstBuffer>) -> Bool
   /// A frame may not be sent now.
-  func pass(_ buffer: UnsafeMutablePointer<GstBuffer>, _ reason: FrameDropReason) -> FrameOutcome
+  func pass(_ frame: Frame, _ reason: FrameDropReason) -> FrameOutcome
   func frameLost()
   /// Sends waiting frames, as far as the link takes them. On any thread; it does not block.
   ///
@@ -50,119 +74,76 @@ protocol FormatPath: AnyObject {
   /// - Returns: when to look again; nil when nothing waits, so that the last picture may be repeated.
   func sendWaiting(_ permission: VideoNegotiation.Permission, isLast: Bool, now: Duration) -> Duration?
   /// Puts the last picture into a payload; false when there is none, or it can't be repeated.
+  ///
+  /// - Parameter isNew: whether it has not been sent before; then it may be the key frame that is due.
   func fillWithLastPicture(
     _ payload: FramePayload, _ permission: VideoNegotiation.Permission, isNew: Bool
   ) -> Bool
+  /// Its payload was not queued.
+  func lastPictureLost()
 }
 
-/// The state between frames, and the path of access units into the connection's queue.
+extension FormatPath {
+  /// Queues the last picture once more, if there is one and room for it.
+  ///
+  /// - Parameters:
+  ///   - isNew: whether it has not been sent before.
+  ///   - isLast: whether no picture of this service follows.
+  ///   - time: when it counts as sent.
+  func sendLastPicture(
+    _ permission: VideoNegotiation.Permission, isNew: Bool = false, isLast: Bool = false, at time: Duration
+  ) {
+    guard !output.connection.video.isFull else { return }
+    begin(permission.grant)
+    let payload = output.takePayload(.repeated)
+    guard fillWithLastPicture(payload, permission, isNew: isNew) else { return output.giveBack(payload) }
+    if output.submitNow(payload, permission.grant, countedAt: time, isLast: isLast) != nil { lastPictureLost() }
+  }
+}
+
+/// The state between frames, and their way to the format of the input: ``RawPath`` or ``H264Path``, which end in
+/// ``FrameOutput``.
 ///
 /// Frames are encoded in render, after the wait for the clock, so that only frames that are sent are encoded: a picture
 /// that the decoder never gets would break the pictures that refer to it.
 ///
 /// Only the thread that has it through ``FrameAccess`` may use it.
-final class FramePath {
-  /// After a second without data, SDL Core reopens the stream to its decoder (`VideoDataStoppedTimeout`).
-  static let decoderTimeout = Duration.seconds(1)
-  /// When the queue is full, or the link has not taken all frames, it is checked again after this time.
-  static let retryPause = Duration.milliseconds(20)
-
-  unowned let sink: VideoSink
-  let connection: AppConnection
-  let time: TimeSource
-  /// The service has been resumed, and no frame has been sent since: the next one must be a key frame.
-  private let resumption: AtomicFlag
-
-  private(set) lazy var raw = RawPath(self, keyFrameRequest: keyFrameRequest)
-  private(set) lazy var h264 = H264Path(self)
-  private let keyFrameRequest: AtomicFlag
+final class FramePath: StreamPath {
+  let output: FrameOutput
+  let raw: RawPath
+  let h264: H264Path
   /// The format of the present input; nil before the first caps.
   private(set) var format: (any FormatPath)?
-  /// The frame rate in the caps; nil when they leave it open.
-  private(set) var inputRate: Fraction?
   /// No frame has come since the last caps.
   var isInputNew = false
-  /// A problem with the pixels of the input, to be reported when they are shown.
-  var pixelWarning: ElementError?
-  private(set) var settings = VideoSinkSettings().frames
-  /// The time of the frame at hand.
-  private(set) var frameTime = FrameTime()
-
   private var regions = FrameRegions()
   private var regionsPictureSize: VideoSize?
-  private var liveness = UpstreamLiveness()
-  /// Of a live source; without one the link is ready for anything.
-  private(set) var adaptation = LinkAdaptation()
-  /// No more frames of a live source may be queued now.
-  private(set) var isQueueFull = false
 
-  /// `VideoGrant.epoch` of the service that the last frame was for.
-  private var epoch: UInt32 = 0
-  /// `VideoGrant.epoch` of the service that a frame was queued for last.
-  private var queuedEpoch: UInt32 = 0
-  /// When the last frame was queued.
-  private var lastSent: Duration = .zero
-  /// For a head unit that wants RTP.
-  private var rtp = RTPStream()
-  /// The next frame must be a key frame, since the decoder lacks the frames that others depend on.
-  var needsKeyFrame = true
-  /// The picture at hand is the last one of the service.
-  private var isClosing = false
-  /// An empty payload.
-  private var payload: FramePayload?
-  private var results = FrameResults()
-
-  init(
-    sink: VideoSink, connection: AppConnection, time: TimeSource, resumption: AtomicFlag, keyFrameRequest: AtomicFlag
-  ) {
-    self.sink = sink
-    self.resumption = resumption
-    self.keyFrameRequest = keyFrameRequest
-    self.connection = connection
-    self.time = time
+  init(_ output: FrameOutput, keyFrameRequest: AtomicFlag) {
+    self.output = output
+    raw = RawPath(output, keyFrameRequest: keyFrameRequest)
+    h264 = H264Path(output)
   }
 
   var isRaw: Bool { format === raw }
-  private var isH264: Bool { format === h264 }
 
-  /// Whether upstream is live: its time stamps go on while frames are held up.
-  var isUpstreamLive: Bool { liveness.isLive(at: sink.pad) }
-
-  /// Adds an announcement to the application or to upstream.
-  func announce(_ announcement: FrameResults.Announcement) {
-    results.announcements.append(announcement)
+  func taken(_ state: inout FrameState) {
+    output.taken(&state)
   }
 
-  /// Frames that were kept, and counted as queued, are given up.
-  func dropKept(_ reason: FrameDropReason, count: Int = 1) {
-    if count > 0 { sink.count { $0.frameDropped(reason, count: UInt64(count)) } }
-  }
-
-  /// The frame at hand is not sent: this is reported to the application, if a viewer misses it.
-  func announceLoss(_ reason: FrameDropReason) {
-    sink.log(GST_LEVEL_LOG, "dropped a frame: \(reason)")
-    if reason.isLossOfQuality { announce(.loss(frameTime, isLive: isUpstreamLive)) }
-  }
-}
-
-// MARK: Use by one thread at a time
-
-extension FramePath {
-  /// With the lock: this thread begins to use it.
-  func taken(_ shared: inout FrameState) {
-    settings = shared.settings
-    if payload == nil { payload = shared.payloads.popLast() }
-  }
-
-  /// With the lock: counts the results, and returns them.
-  func given(_ counters: inout VideoSinkCounters, now: Duration) -> FrameResults {
-    var taken = FrameResults()
-    swap(&taken, &results)
-    if let encoding = taken.lostEncoding { counters.encoded(encoding) }
-    if let report = adaptation.report { counters.link = report }
-    taken.report = adaptation.takeReport(now: now)
-    taken.lacksPicture = h264.takeLack(isInUse: isH264)
-    return taken
+  /// Counts a frame, whose use of the path ends, and returns the results of that.
+  ///
+  /// - Parameter outcome: nil if there was no frame.
+  func given(_ outcome: FrameOutcome?, _ state: inout FrameState, now: Duration) -> FrameResults {
+    switch outcome {
+    case nil, .queued: break
+    case .parametersKept: state.counters.frameDropped(.noPicture)
+    case .unchanged: state.counters.frameUnchanged()
+    case .dropped(let reason, _), .kept(let reason), .failed(_, let reason): state.counters.frameDropped(reason)
+    }
+    var results = output.takeResults(&state.counters, now: now)
+    results.lacksPicture = h264.takeLack(isInUse: format === h264)
+    return results
   }
 }
 
@@ -172,23 +153,22 @@ extension FramePath {
   /// Frames of another format or rate follow. Forgets the last picture, which is never sent again then.
   func setInput(_ input: InputCaps) {
     raw.forget()
-    inputRate = input.frameRate
     let next: any FormatPath
     switch input.format {
     case .raw(let info):
       raw.info = info
       next = raw
     case .h264(let configuration):
-      if h264.passthrough.setConfiguration(configuration) { requireKeyFrame() }
+      if h264.passthrough.setConfiguration(configuration) { h264.requireKeyFrame() }
       next = h264
     }
     if next !== format {
       raw.close()
-      requireKeyFrame()
+      h264.requireKeyFrame()
+      h264.passthrough.forgetKeyFrameRequest()
     }
     format = next
-    // Before the head unit is known, upstream may change its first caps before a frame is shown.
-    pixelWarning = input.pixelWarning
+    output.setInput(input.frameRate, isEncoded: next === h264, input.pixelWarning)
     // Upstream may have other elements now. It is queried with the first frame: an element that sends a CAPS event may
     // hold a lock that its answers need.
     isInputNew = true
@@ -196,13 +176,7 @@ extension FramePath {
 
   /// A new stream follows another: H.264 continues with a key frame.
   func restart() {
-    if !isRaw { requireKeyFrame() }
-  }
-
-  /// Later frames depend on frames that were not sent.
-  func requireKeyFrame() {
-    needsKeyFrame = true
-    h264.forget()
+    if !isRaw { h264.requireKeyFrame() }
   }
 
   func flush() {
@@ -218,20 +192,14 @@ extension FramePath {
     raw.close()
   }
 
-  /// A frame has come: notes its time, and passes it to its format.
-  func begin(_ buffer: UnsafeMutablePointer<GstBuffer>) throws(ElementError) -> Bool {
-    frameTime = FrameTime(of: buffer)
+  /// A frame has come: passes it to its format.
+  func begin(_ frame: Frame) throws(ElementError) -> Bool {
     guard let format else {
       throw .stream(
         GST_STREAM_ERROR_WRONG_TYPE,
         "The input has no caps: put h264parse before sdlvideosink for a file of H.264, otherwise decodebin.")
     }
-    return try format.begin(buffer)
-  }
-
-  /// Prepares for a frame that was kept.
-  func begin(kept buffer: UnsafeMutablePointer<GstBuffer>) {
-    frameTime = FrameTime(of: buffer)
+    return try format.begin(frame)
   }
 
   /// Reads the touchable regions of a frame.
@@ -250,242 +218,26 @@ extension FramePath {
     regionsPictureSize = pictureSize
     return regions.rectangles
   }
-
-  /// Running time at which the frame at hand is shown, in ns; `GST_CLOCK_TIME_NONE` when it does not say.
-  var frameRunningTime: UInt64 { UInt64(sink.runningTime(of: GstClockTime(frameTime.presentation))) }
-
-  /// How long after its time the frame at hand has come; zero if nobody waits for that time.
-  var lateness: Duration {
-    let time = frameRunningTime
-    guard time != .max, gst_base_sink_get_sync(sink.baseSink) != 0 else { return .zero }
-    return sink.presentTime - .nanoseconds(Int64(clamping: time))
-  }
-
-  /// The frame at hand is not shown, but others need it, before the start of a segment.
-  var isOutOfSegment: Bool { frameTime.presentation != .max && frameRunningTime == .max }
 }
 
 // MARK: One service
 
 extension FramePath {
-  func send(
-    _ buffer: UnsafeMutablePointer<GstBuffer>, _ permission: VideoNegotiation.Permission, isDue: Bool
-  ) -> FrameOutcome {
+  func send(_ frame: Frame, _ permission: VideoNegotiation.Permission) -> FrameOutcome {
     guard let format else { return .dropped(.noPicture, GST_FLOW_NOT_NEGOTIATED) }
-    begin(permission.grant)
-    observeLink(permission.targets)
-    return format.send(buffer, permission, isDue: isDue)
-  }
-
-  /// The first frame of a service must be a key frame, and so must the first one after a pause in which the head unit
-  /// may have closed its decoder.
-  func begin(_ grant: VideoGrant) {
-    let now = time.now
-    let isNew = epoch != grant.epoch
-    if resumption.take() || isNew {
-      needsKeyFrame = true
-      h264.passthrough.forgetKeyFrameRequest()
-    } else if isPauseLong(now) {
-      needsKeyFrame = true
-    }
-    guard isNew else { return }
-    epoch = grant.epoch
-    lastSent = now
-  }
-
-  /// Whether the head unit may have closed its decoder since the last picture.
-  func isPauseLong(_ now: Duration) -> Bool {
-    now - lastSent >= (format?.longestPause ?? Self.decoderTimeout)
-  }
-
-  /// No frame has been queued for the present service.
-  var isFirstOfService: Bool { queuedEpoch != epoch }
-
-  /// Whether a frame with which the base class prerolls is to be seen in PAUSED, as after a seek; after a pause the next
-  /// one is not.
-  func isDue(_ buffer: UnsafeMutablePointer<GstBuffer>) -> Bool {
-    let time = UInt64(sink.runningTime(of: buffer.pointee.pts))
-    return time == .max || .nanoseconds(Int64(clamping: time)) <= sink.presentTime
+    format.begin(permission.grant)
+    output.observeLink(permission.targets)
+    return format.send(frame, permission)
   }
 
   /// Whether the decoder shows a frame already, with which the base class has prerolled.
   func isShown(_ buffer: UnsafeMutablePointer<GstBuffer>, in grant: VideoGrant) -> Bool {
-    epoch == grant.epoch && !needsKeyFrame && !resumption.peek && format?.isLast(buffer) == true
-  }
-
-  /// How long nothing has been sent.
-  func silence(_ now: Duration) -> Duration { now - lastSent }
-
-  /// When a frame was sent for this service last; nil if none was.
-  func lastSent(in grant: VideoGrant) -> Duration? { epoch == grant.epoch ? lastSent : nil }
-
-  /// Queues the last picture once more, if there is one and room for it.
-  ///
-  /// - Parameters:
-  ///   - isNew: whether it has not been sent before; then it may be the key frame that is due.
-  ///   - time: when it counts as sent.
-  func sendLastPicture(_ permission: VideoNegotiation.Permission, isNew: Bool = false, at time: Duration) {
-    guard let format, !connection.video.isFull else { return }
-    begin(permission.grant)
-    let payload = takePayload(.repeated)
-    guard format.fillWithLastPicture(payload, permission, isNew: isNew) else { return giveBack(payload) }
-    guard submitNow(payload, permission.grant) == nil else {
-      // The next pictures would depend on this one, which the decoder never gets.
-      if isRaw { needsKeyFrame = true }
-      return
-    }
-    needsKeyFrame = false
-    lastSent = time
+    output.isShowing(grant) && format?.isLast(buffer) == true
   }
 
   /// The service is about to end: if the delimiter of a next picture is there already, repeats the last one behind it.
   func close(_ permission: VideoNegotiation.Permission) {
-    guard settings.movesDelimiters, permission.grant.transport != .rtp, queuedEpoch == permission.grant.epoch else {
-      return
-    }
-    isClosing = true
-    sendLastPicture(permission, at: time.now)
-    isClosing = false
-  }
-}
-
-// MARK: The link
-
-extension FramePath {
-  /// Samples the link before a frame is sent.
-  func observeLink(_ targets: EncoderTargets) {
-    guard isUpstreamLive else { return follow(targets) }
-    let (sample, isFull) = connection.video.linkSampleAndIsFull()
-    isQueueFull = isFull
-    observe(sample, targets)
-  }
-
-  private func observe(_ sample: LinkSample?, _ targets: EncoderTargets) {
-    guard let sample else { return follow(targets) }
-    let wanted = LinkAdaptation.Wanted(
-      targets: targets, frameRate: frameRate(targets), settings: settings.link, isEncoderUpstream: isH264)
-    adaptation.update(sample, wanted, epoch: epoch)
-  }
-
-  private func follow(_ targets: EncoderTargets) {
-    adaptation.follow(targets, frameRate: frameRate(targets))
-  }
-
-  /// The frame rate of the pictures that are sent.
-  func frameRate(_ targets: EncoderTargets) -> Fraction {
-    inputRate.map { min($0, targets.frameRate) } ?? targets.frameRate
-  }
-
-  /// Whether the link is too far behind for a live frame. Then frames up to the next key frame are dropped too, which
-  /// is requested of upstream once the link is ready for it.
-  var isLinkLate: Bool {
-    adaptation.isLate(isKeyFrameNeeded: needsKeyFrame, sinceSent: time.now - lastSent)
-  }
-}
-
-// MARK: The queue
-
-extension FramePath {
-  func takePayload(_ kind: FramePayload.Kind) -> FramePayload {
-    let payload = self.payload.take() ?? sink.state.withLock { $0.payloads.popLast() } ?? FramePayload()
-    payload.begin(kind, for: sink)
-    return payload
-  }
-
-  /// Returns a payload that was not queued.
-  func giveBack(_ payload: FramePayload) {
-    results.lostEncoding = payload.encoding ?? results.lostEncoding
-    payload.clear()
-    self.payload = payload
-  }
-
-  /// Queues a finished access unit of the frame at hand, and waits for room if upstream is not live.
-  func submit(_ payload: FramePayload, _ permission: VideoNegotiation.Permission) -> FrameOutcome {
-    let grant = permission.grant
-    guard let rtp = packetize(payload, for: grant, at: frameRunningTime) else { return abandon(payload, .noPicture) }
-    while true {
-      let submission = connection.video.submit(
-        payload, grantEpoch: grant.epoch, blocking: !isUpstreamLive, samplesLink: isUpstreamLive)
-      switch submission.result {
-      case .queued:
-        noteQueued(grant, rtp, at: submission.time)
-        if isUpstreamLive { observe(submission.link, permission.targets) }
-        if let warning = pixelWarning.take() { announce(.warning(warning)) }
-        return .queued
-      case .full: return abandon(payload, .queueFull)
-      case .ending, .closed, .stale: return abandon(payload, .notStreaming)
-      case .flushing:
-        // The path is kept: no other frame may overtake an encoded one.
-        let result = gst_base_sink_wait_preroll(sink.baseSink)
-        guard result == GST_FLOW_OK else { return abandon(payload, .discarded, result) }
-      }
-    }
-  }
-
-  /// A frame that others depend on is lost, so the next one must be a key frame.
-  private func abandon(
-    _ payload: FramePayload, _ reason: FrameDropReason, _ result: GstFlowReturn = GST_FLOW_OK
-  ) -> FrameOutcome {
-    giveBack(payload)
-    requireKeyFrame()
-    return .dropped(reason, result)
-  }
-
-  /// Queues a payload if there is room, on any thread.
-  ///
-  /// - Parameter time: running time at which it is shown; `GST_CLOCK_TIME_NONE` for now.
-  /// - Returns: why it is not queued; nil if it is.
-  func submitNow(_ payload: FramePayload, _ grant: VideoGrant, at time: UInt64 = .max) -> FrameDropReason? {
-    let kind = payload.kind
-    guard let rtp = packetize(payload, for: grant, at: time) else {
-      giveBack(payload)
-      return .noPicture
-    }
-    let submission = connection.video.submit(
-      payload, grantEpoch: grant.epoch, blocking: false, samplesLink: false)
-    guard submission.result == .queued else {
-      giveBack(payload)
-      return submission.result == .full ? .queueFull : .notStreaming
-    }
-    if kind == .notice { self.rtp = rtp } else { noteQueued(grant, rtp, at: submission.time) }
-    return nil
-  }
-
-  private func noteQueued(_ grant: VideoGrant, _ rtp: RTPStream, at time: Duration) {
-    self.rtp = rtp
-    // Not the present time: this thread may have waited since.
-    lastSent = time
-    guard queuedEpoch != grant.epoch else { return }
-    queuedEpoch = grant.epoch
-    results.firstOfService = grant
-  }
-
-  /// Puts an access unit into the form that the head unit expects.
-  ///
-  /// - Returns: the RTP numbering after it, to be kept once it is queued; nil when there is nothing to send.
-  private func packetize(
-    _ payload: FramePayload, for grant: VideoGrant, at time: @autoclosure () -> UInt64
-  ) -> RTPStream? {
-    guard grant.transport == .rtp else {
-      if settings.movesDelimiters { payload.moveDelimiter(isLast: isClosing) }
-      return rtp
-    }
-    var stream = rtp
-    let time = time()
-    let runningTime = time == .max ? nil : Duration.nanoseconds(Int64(clamping: time))
-    return stream.packetize(payload, for: grant, at: runningTime, now: self.time.now) ? stream : nil
-  }
-}
-
-/// When a frame is shown, by its buffer; `GST_CLOCK_TIME_NONE` if that has no time.
-struct FrameTime {
-  private(set) var presentation = UInt64.max
-  private(set) var duration = UInt64.max
-
-  init() {}
-
-  init(of buffer: UnsafeMutablePointer<GstBuffer>) {
-    presentation = UInt64(buffer.pointee.pts)
-    duration = UInt64(buffer.pointee.duration)
+    guard output.announcesNext(in: permission.grant) else { return }
+    format?.sendLastPicture(permission, isLast: true, at: output.time.now)
   }
 }

@@ -58,7 +58,7 @@ struct FrameRateThinning {
   /// When to check again; nil when no picture is delayed.
   mutating func nextTimer(now: Duration) -> Duration? {
     guard let delayedUntil else { return nil }
-    timer = now >= delayedUntil ? now + FramePath.retryPause : delayedUntil
+    timer = now >= delayedUntil ? now + FrameOutput.retryPause : delayedUntil
     return timer
   }
 

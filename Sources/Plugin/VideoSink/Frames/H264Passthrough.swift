@@ -15,7 +15,7 @@ final class H264Passthrough {
   private static let keyFrameTimeout = Duration.seconds(5)
   private static let rateTolerance = 1.05
 
-  private unowned let path: FramePath
+  private let output: FrameOutput
   /// The parameter sets of the stream, for key frames without them.
   private var parameterSets = ParameterSets()
   private var parameterSet: SequenceParameterSet?
@@ -36,8 +36,8 @@ final class H264Passthrough {
   private var hasWarnedAboutRate = false
   private var hasWarnedAboutStartCodes = false
 
-  init(_ path: FramePath) {
-    self.path = path
+  init(_ output: FrameOutput) {
+    self.output = output
   }
 
   /// The size in the parameter sets.
@@ -88,12 +88,12 @@ final class H264Passthrough {
     if unit.firstNALUnit == nil, !bytes.isEmpty { warnAboutStartCodes() }
     if parameterSets.update(from: bytes, framing: framing), let range = unit.sequenceParameterSet {
       guard let parameterSet = try? SequenceParameterSet(nalUnit: UnsafeRawBufferPointer(rebasing: bytes[range])) else {
-        path.sink.log(GST_LEVEL_WARNING, "a sequence parameter set can't be read")
+        output.sink.log(GST_LEVEL_WARNING, "a sequence parameter set can't be read")
         return true
       }
       if let error = parameterSet.rejectionReason { throw error }
       self.parameterSet = parameterSet
-      path.pixelWarning = parameterSet.pixelWarning
+      output.pixelWarning = parameterSet.pixelWarning
     }
     return true
   }
@@ -101,7 +101,7 @@ final class H264Passthrough {
   private func warnAboutStartCodes() {
     guard !hasWarnedAboutStartCodes else { return }
     hasWarnedAboutStartCodes = true
-    path.announce(
+    output.announce(
       .warning(
         .stream(
           GST_STREAM_ERROR_FORMAT,
@@ -142,8 +142,8 @@ final class H264Passthrough {
     }
   }
 
-  enum Filling {
-    case filled
+  /// Why a payload does not refer to an access unit.
+  enum Obstacle: Error {
     /// It holds parameter sets and no picture: they go with the next one, because some head units stop at a message
     /// without a picture.
     case parametersKept
@@ -152,38 +152,52 @@ final class H264Passthrough {
     case dropped(FrameDropReason)
   }
 
-  /// Has a payload refer to an access unit, if it can be decoded.
+  /// A payload that refers to an access unit, if that can be decoded.
+  func payload(
+    _ kind: FramePayload.Kind, of buffer: UnsafeMutablePointer<GstBuffer>, for grant: VideoGrant
+  ) throws(Obstacle) -> FramePayload {
+    let payload = output.takePayload(kind)
+    do throws(Obstacle) {
+      try fill(payload, from: buffer, for: grant)
+      return payload
+    } catch {
+      output.giveBack(payload)
+      throw error
+    }
+  }
+
+  /// Has a payload refer to an access unit, if that can be decoded.
   func fill(
     _ payload: FramePayload, from buffer: UnsafeMutablePointer<GstBuffer>, for grant: VideoGrant
-  ) -> Filling {
+  ) throws(Obstacle) {
     // Packets are cut out of one block.
     let isMerged = grant.transport == .rtp || Self.mayBeKeyFrame(buffer)
     guard payload.refer(to: buffer, framing: framing, isMerged: isMerged) else {
-      path.sink.log(GST_LEVEL_WARNING, "a buffer could not be mapped")
-      return .dropped(.noPicture)
+      output.sink.log(GST_LEVEL_WARNING, "a buffer could not be mapped")
+      throw .dropped(.noPicture)
     }
     let unit = AccessUnitSummary(scanning: payload.firstBlock, framing: framing)
     if !unit.hasPicture, unit.hasSequenceParameterSet || unit.hasPictureParameterSet {
       hasKeptParameterSets = true
-      return .parametersKept
+      throw .parametersKept
     }
     if unit.isKeyFrame { payload.markKeyFrame() }
-    if path.needsKeyFrame {
+    if output.needsKeyFrame {
       guard let access = unit.randomAccess, begin(payload, unit) else {
         keyFrameMissed(lacksParameterSets: unit.isKeyFrame)
-        return .dropped(.waitingForKeyFrame)
+        throw .dropped(.waitingForKeyFrame)
       }
       recoveryFrameCount = access.recoveryFrameCount
       leadingEnd = access.mayHaveLeadingPictures ? UInt64(buffer.pointee.pts) : nil
     } else if isLeading(buffer) {
-      return .leading
+      throw .leading
     } else if hasKeptParameterSets && !unit.hasSequenceParameterSet
       // As in a byte stream, decoding can begin at any key frame.
       || unit.isKeyFrame && framing != .startCodes && !unit.hasParameterSets
     {
       _ = putParameterSetsInFront(payload, unit)
     }
-    if !path.needsKeyFrame, isRecovering {
+    if !output.needsKeyFrame, isRecovering {
       recoveryFrameCount = unit.randomAccess == .instantaneousRefresh ? 0 : recoveryFrameCount - 1
     }
     hasKeptParameterSets = false
@@ -191,7 +205,6 @@ final class H264Passthrough {
       let (bytes, framing) = payload.part(at: index)
       if repeatPicture.observe(bytes, framing: framing) { break }
     }
-    return .filled
   }
 
   /// Whether a frame precedes the picture with which the decoder began, and so depends on others that it lacks.
@@ -256,24 +269,24 @@ extension H264Passthrough {
   /// Whether no frame can be sent without a key frame that was not requested yet, and upstream may send none before the
   /// request; it then counts as requested.
   func mustRequestKeyFrame(now: Duration) -> Bool {
-    guard path.needsKeyFrame, keyFrameRequest == nil else { return false }
+    guard output.needsKeyFrame, keyFrameRequest == nil else { return false }
     keyFrameRequest = KeyFrameRequest(time: now)
     return true
   }
 
   /// No frame can be shown before the next key frame: it is requested of upstream. If none comes, a warning is posted.
   private func keyFrameMissed(lacksParameterSets: Bool) {
-    let now = path.time.now
+    let now = output.time.now
     guard var request = keyFrameRequest else {
       keyFrameRequest = KeyFrameRequest(time: now, lackedParameterSets: lacksParameterSets)
-      return path.announce(.keyFrameRequest)
+      return output.announce(.keyFrameRequest)
     }
     request.lackedParameterSets = request.lackedParameterSets || lacksParameterSets
     keyFrameRequest = request
     guard !hasWarnedAboutKeyFrames, now - request.time >= Self.keyFrameTimeout else { return }
     hasWarnedAboutKeyFrames = true
     let time = "\(Self.keyFrameTimeout.components.seconds) s"
-    path.announce(
+    output.announce(
       .warning(
         .stream(
           GST_STREAM_ERROR_FORMAT,
@@ -294,17 +307,19 @@ extension H264Passthrough {
 extension H264Passthrough {
   /// Called with each frame: a rate that is too high can't be thinned out, since frames depend on each other.
   ///
-  /// - Parameter limit: the limit of user and head unit; nil if neither has one.
-  func observeRate(limit: Fraction?) {
+  /// - Parameters:
+  ///   - runningTime: of the frame, in ns; `GST_CLOCK_TIME_NONE` if it has none.
+  ///   - limit: the limit of user and head unit; nil if neither has one.
+  func observeRate(_ runningTime: UInt64, limit: Fraction?) {
     guard !hasWarnedAboutRate else { return }
-    let time = path.frameRunningTime
-    let measured = rateMeter.observe(time == .max ? UInt64(clamping: path.time.now.nanoseconds) : time)
-    let announced = path.inputRate.map { $0.value * abs(path.sink.baseSink.pointee.segment.rate) }
+    let measured = rateMeter.observe(
+      runningTime == .max ? UInt64(clamping: output.time.now.nanoseconds) : runningTime)
+    let announced = output.inputRate.map { $0.value * abs(output.sink.baseSink.pointee.segment.rate) }
     guard let rate = announced ?? measured else { return }
     guard let limit, rate > limit.value * Self.rateTolerance else { return }
     hasWarnedAboutRate = true
     let shown = Fraction(Int((rate * 1000).rounded()), 1000) ?? limit
-    path.announce(
+    output.announce(
       .warning(
         .stream(
           GST_STREAM_ERROR_FORMAT,

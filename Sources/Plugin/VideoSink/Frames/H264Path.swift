@@ -7,9 +7,7 @@ import SDLApp
 /// Live frames that come while there is no service are kept from the last key frame on, because encoders with a
 /// look-ahead take seconds to make a requested one.
 final class H264Path: FormatPath {
-  let longestPause = FramePath.decoderTimeout
-
-  private unowned let path: FramePath
+  let output: FrameOutput
   /// The state of the stream.
   let passthrough: H264Passthrough
   /// For a stream that is not live: the frames so far, sent or not.
@@ -24,46 +22,51 @@ final class H264Path: FormatPath {
   private var lacksPicture = false
   private var wasLackTaken = false
 
-  init(_ path: FramePath) {
-    self.path = path
-    passthrough = H264Passthrough(path)
+  init(_ output: FrameOutput) {
+    self.output = output
+    passthrough = H264Passthrough(output)
   }
 
   /// Of a seek's frames GstBaseSink has rendered all on which this one depends.
-  func preroll(_ buffer: UnsafeMutablePointer<GstBuffer>) {
-    guard !path.isUpstreamLive else { return }
-    prerolled = Buffer(retaining: buffer)
-    isPrerolledDue = path.isDue(buffer)
+  func preroll(_ frame: Frame) {
+    guard !output.isUpstreamLive else { return }
+    prerolled = Buffer(retaining: frame.buffer)
+    let time = frame.runningTime
+    // After a pause it is the next one, and not due yet.
+    isPrerolledDue = time == .max || .nanoseconds(Int64(clamping: time)) <= output.sink.presentTime
   }
 
   /// In PAUSED: sends the frame if its time has come, or to a new decoder, which may get the key frame before it instead.
   private func sendPrerolled(_ permission: VideoNegotiation.Permission, now: Duration) {
     guard let buffer = prerolled?.pointer else { return }
-    path.begin(permission.grant)
-    guard path.needsKeyFrame, !passthrough.canBegin(with: buffer) else {
-      if isPrerolledDue || path.needsKeyFrame { path.sendLastPicture(permission, at: now) }
+    begin(permission.grant)
+    guard output.needsKeyFrame, !passthrough.canBegin(with: buffer) else {
+      if isPrerolledDue || output.needsKeyFrame { sendLastPicture(permission, at: now) }
       return
     }
-    guard path.isFirstOfService, let keyFrame = group.buffers.first else { return }
-    let payload = path.takePayload(.repeated)
-    guard case .filled = passthrough.fill(payload, from: keyFrame, for: permission.grant) else {
-      return path.giveBack(payload)
-    }
+    guard output.isFirstOfService, let keyFrame = group.buffers.first,
+      let payload = try? passthrough.payload(.repeated, of: keyFrame, for: permission.grant)
+    else { return }
+    _ = output.submitNow(payload, permission.grant)
     // The decoder needs it again, with those that follow.
-    _ = path.submitNow(payload, permission.grant)
+    output.requireKeyFrame()
   }
 
   func isLast(_ buffer: UnsafeMutablePointer<GstBuffer>) -> Bool { group.buffers.last == buffer }
 
-  func begin(_ buffer: UnsafeMutablePointer<GstBuffer>) throws(ElementError) -> Bool {
+  func begin(_ frame: Frame) throws(ElementError) -> Bool {
     // It is sent from here, even if it has to wait.
     forgetPrerolled()
-    if cgst_buffer_has_flag(buffer, GST_BUFFER_FLAG_DISCONT) != 0 { path.requireKeyFrame() }
-    return try passthrough.readParameterSets(of: buffer)
+    if cgst_buffer_has_flag(frame.buffer, GST_BUFFER_FLAG_DISCONT) != 0 { requireKeyFrame() }
+    return try passthrough.readParameterSets(of: frame.buffer)
+  }
+
+  func begin(_ grant: VideoGrant) {
+    if output.begin(grant, longestPause: FrameOutput.decoderTimeout) { passthrough.forgetKeyFrameRequest() }
   }
 
   func frameLost() {
-    path.requireKeyFrame()
+    requireKeyFrame()
   }
 
   /// Whether frames of a live stream come of which no decoder can show any yet; nil if that is as it was.
@@ -79,6 +82,11 @@ final class H264Path: FormatPath {
   }
 
   /// Later frames depend on frames that were not sent.
+  func requireKeyFrame() {
+    output.requireKeyFrame()
+    forget()
+  }
+
   func forget() {
     forgetPrerolled()
     group.forget()
@@ -89,60 +97,53 @@ final class H264Path: FormatPath {
     dropWaiting(.discarded)
   }
 
-  func send(
-    _ buffer: UnsafeMutablePointer<GstBuffer>, _ permission: VideoNegotiation.Permission, isDue: Bool
-  ) -> FrameOutcome {
+  func send(_ frame: Frame, _ permission: VideoNegotiation.Permission) -> FrameOutcome {
     if hasWaiting {
-      guard wait(buffer, insteadOf: .latency) else { return .parametersKept }
+      guard wait(frame, insteadOf: .latency) else { return .parametersKept }
       sendWaiting(permission)
       return .queued
     }
-    if path.needsKeyFrame, !passthrough.isKeyFrame(buffer), let failure = sendGroupAgain(permission) { return failure }
-    if path.isLinkLate {
+    if output.needsKeyFrame, !passthrough.isKeyFrame(frame.buffer), let failure = sendGroupAgain(permission, frame) {
+      return failure
+    }
+    if output.isLinkLate {
       passthrough.forgetKeyFrameRequest()
       return .dropped(.latency)
     }
-    let payload = path.takePayload(.frame)
-    switch passthrough.fill(payload, from: buffer, for: permission.grant) {
-    case .filled: break
-    case .parametersKept:
-      path.giveBack(payload)
-      return .parametersKept
-    case .leading:
-      path.giveBack(payload)
-      return .kept(.waitingForKeyFrame)
-    case .dropped(let reason):
-      path.giveBack(payload)
-      lacksPicture = path.isUpstreamLive
-      return .dropped(reason)
+    let payload: FramePayload
+    do throws(H264Passthrough.Obstacle) {
+      payload = try passthrough.payload(.frame, of: frame.buffer, for: permission.grant)
+    } catch {
+      switch error {
+      case .parametersKept: return .parametersKept
+      case .leading: return .kept(.waitingForKeyFrame)
+      case .dropped(let reason):
+        lacksPicture = output.isUpstreamLive
+        return .dropped(reason)
+      }
     }
-    path.needsKeyFrame = false
     lacksPicture = lacksPicture && passthrough.isRecovering
-    if !path.isOutOfSegment { passthrough.observeRate(limit: permission.frameRateLimit) }
+    if !frame.isOutOfSegment { passthrough.observeRate(frame.runningTime, limit: permission.frameRateLimit) }
     let isKeyFrame = payload.isKeyFrame
-    let outcome = path.submit(payload, permission)
-    if case .queued = outcome, !path.isUpstreamLive { group.add(buffer, isKeyFrame: isKeyFrame) }
+    let outcome = output.submit(payload, permission, at: frame.runningTime)
+    if case .queued = outcome, !output.isUpstreamLive { group.add(frame.buffer, isKeyFrame: isKeyFrame) }
     return outcome
   }
 
   /// Sends the frames that the next one depends on to a new decoder, if they are known.
   ///
   /// - Returns: the obstacle; nil for none.
-  private func sendGroupAgain(_ permission: VideoNegotiation.Permission) -> FrameOutcome? {
+  private func sendGroupAgain(_ permission: VideoNegotiation.Permission, _ next: Frame) -> FrameOutcome? {
     for buffer in group.buffers {
-      let payload = path.takePayload(.repeated)
-      switch passthrough.fill(payload, from: buffer, for: permission.grant) {
-      case .filled: break
-      case .leading:
-        path.giveBack(payload)
-        continue
-      case .parametersKept, .dropped:
-        path.giveBack(payload)
-        path.needsKeyFrame = true
+      let payload: FramePayload
+      do throws(H264Passthrough.Obstacle) {
+        payload = try passthrough.payload(.repeated, of: buffer, for: permission.grant)
+      } catch {
+        if case .leading = error { continue }
+        output.requireKeyFrame()
         return nil
       }
-      path.needsKeyFrame = false
-      let outcome = path.submit(payload, permission)
+      let outcome = output.submit(payload, permission, at: next.runningTime)
       guard case .queued = outcome else { return outcome }
     }
     return nil
@@ -151,16 +152,18 @@ final class H264Path: FormatPath {
   func fillWithLastPicture(
     _ payload: FramePayload, _ permission: VideoNegotiation.Permission, isNew: Bool
   ) -> Bool {
-    guard path.needsKeyFrame || isPrerolledDue else { return passthrough.fillWithRepeat(payload) }
+    guard output.needsKeyFrame || isPrerolledDue else { return passthrough.fillWithRepeat(payload) }
     // Without its key frame the stream can't be resumed, so after any interruption a key frame has to come.
-    guard let buffer = prerolled?.pointer, case .filled = passthrough.fill(payload, from: buffer, for: permission.grant)
-    else {
-      return false
-    }
+    guard let buffer = prerolled?.pointer,
+      (try? passthrough.fill(payload, from: buffer, for: permission.grant)) != nil
+    else { return false }
     isPrerolledDue = false
     if group.buffers.last != buffer { group.add(buffer, isKeyFrame: payload.isKeyFrame) }
     return true
   }
+
+  /// No other picture depends on it.
+  func lastPictureLost() {}
 }
 
 // MARK: Frames that wait
@@ -171,16 +174,17 @@ extension H264Path {
   var waitingCount: Int { waiting.buffers.count }
 
   /// With the frames of a file since the last key frame the next decoder begins; those of a live source wait for it.
-  func pass(_ buffer: UnsafeMutablePointer<GstBuffer>, _ reason: FrameDropReason) -> FrameOutcome {
-    lacksPicture = path.isUpstreamLive
+  func pass(_ frame: Frame, _ reason: FrameDropReason) -> FrameOutcome {
+    lacksPicture = output.isUpstreamLive
+    let buffer = frame.buffer
     switch reason {
-    case .notStreaming where path.isUpstreamLive:
-      guard wait(buffer, insteadOf: reason) else { return .dropped(reason) }
+    case .notStreaming where output.isUpstreamLive:
+      guard wait(frame, insteadOf: reason) else { return .dropped(reason) }
       lacksPicture = false
       return .queued
     case .notStreaming where isKnown(buffer), .suspended where isKnown(buffer):
       group.add(buffer, isKeyFrame: passthrough.isKeyFrame(buffer))
-      path.needsKeyFrame = true
+      output.requireKeyFrame()
       return .kept(reason)
     default: return .dropped(reason)
     }
@@ -188,7 +192,7 @@ extension H264Path {
 
   /// Whether all frames that a frame of a file depends on are known.
   private func isKnown(_ buffer: UnsafeMutablePointer<GstBuffer>) -> Bool {
-    !path.isUpstreamLive && (!group.buffers.isEmpty || passthrough.isKeyFrame(buffer))
+    !output.isUpstreamLive && (!group.buffers.isEmpty || passthrough.isKeyFrame(buffer))
   }
 
   /// Keeps a frame that can't be sent yet.
@@ -196,23 +200,23 @@ extension H264Path {
   /// - Parameter reason: for frames that are given up, because a key frame replaces them, or because there are too
   ///   many.
   /// - Returns: false when the frames that it depends on are not kept.
-  private func wait(_ buffer: UnsafeMutablePointer<GstBuffer>, insteadOf reason: FrameDropReason) -> Bool {
-    let isKeyFrame = passthrough.isKeyFrame(buffer)
+  private func wait(_ frame: Frame, insteadOf reason: FrameDropReason) -> Bool {
+    let isKeyFrame = passthrough.isKeyFrame(frame.buffer)
     // A copy, since the pool of an encoder may be small.
-    guard isKeyFrame ? passthrough.knowsParameterSets : hasWaiting, let copy = gst_buffer_copy_deep(buffer)
+    guard isKeyFrame ? passthrough.knowsParameterSets : hasWaiting, let copy = gst_buffer_copy_deep(frame.buffer)
     else { return false }
     defer { gst_buffer_unref(copy) }
     let count = waitingCount
     waiting.add(copy, isKeyFrame: isKeyFrame)
     let droppedCount = count + 1 - waitingCount
-    path.dropKept(reason, count: droppedCount)
-    if droppedCount > 0 { path.announceLoss(reason) }
-    if !hasWaiting { path.needsKeyFrame = true }
+    output.dropKept(reason, count: droppedCount)
+    if droppedCount > 0 { output.announceLoss(reason, of: frame.time) }
+    if !hasWaiting { output.requireKeyFrame() }
     return true
   }
 
   func dropWaiting(_ reason: FrameDropReason) {
-    path.dropKept(reason, count: waitingCount)
+    output.dropKept(reason, count: waitingCount)
     waiting.forget()
   }
 
@@ -222,31 +226,26 @@ extension H264Path {
       return nil
     }
     sendWaiting(permission, isLast: isLast)
-    return hasWaiting ? now + FramePath.retryPause : nil
+    return hasWaiting ? now + FrameOutput.retryPause : nil
   }
 
   private func sendWaiting(_ permission: VideoNegotiation.Permission, isLast: Bool = false) {
-    path.begin(permission.grant)
+    begin(permission.grant)
     while let buffer = waiting.buffers.first {
       // The rest of a group of pictures that began in another service.
-      guard !path.needsKeyFrame || passthrough.isKeyFrame(buffer) else { return dropWaiting(.notStreaming) }
-      path.observeLink(permission.targets)
-      guard !path.isQueueFull, isLast || !path.isLinkLate else { return }
-      path.begin(kept: buffer)
-      let payload = path.takePayload(.frame)
-      switch passthrough.fill(payload, from: buffer, for: permission.grant) {
-      case .filled:
-        guard path.submitNow(payload, permission.grant, at: path.frameRunningTime) == nil else { return }
-        path.needsKeyFrame = false
-      case .parametersKept:
-        path.giveBack(payload)
-        path.dropKept(.noPicture)
-      case .leading:
-        path.giveBack(payload)
-        path.dropKept(.waitingForKeyFrame)
-      case .dropped(let reason):
-        path.giveBack(payload)
-        path.dropKept(reason)
+      guard !output.needsKeyFrame || passthrough.isKeyFrame(buffer) else { return dropWaiting(.notStreaming) }
+      output.observeLink(permission.targets)
+      guard !output.isQueueFull, isLast || !output.isLinkLate else { return }
+      do throws(H264Passthrough.Obstacle) {
+        let payload = try passthrough.payload(.frame, of: buffer, for: permission.grant)
+        let runningTime = Frame(buffer, of: output.sink).runningTime
+        guard output.submitNow(payload, permission.grant, at: runningTime) == nil else { return }
+      } catch {
+        switch error {
+        case .parametersKept: output.dropKept(.noPicture)
+        case .leading: output.dropKept(.waitingForKeyFrame)
+        case .dropped(let reason): output.dropKept(reason)
+        }
       }
       waiting.removeFirst()
     }

@@ -46,7 +46,7 @@ final class RawEncoder {
     let began: Duration
   }
 
-  private unowned let path: FramePath
+  private let output: FrameOutput
   private let user: RawEncoderSettings
   private var encoder: (any PictureEncoder)?
   /// Nil until one is needed.
@@ -66,10 +66,10 @@ final class RawEncoder {
   /// The targets that the encoder follows.
   private var targets: EncoderTargets?
 
-  init(_ path: FramePath) {
-    self.path = path
+  init(_ output: FrameOutput) {
+    self.output = output
     // They are fixed while a stream lasts.
-    user = path.sink.settings.withLock { $0.encoder }
+    user = output.sink.settings.withLock { $0.encoder }
   }
 
   /// Whether the last picture would look no better if it were encoded again.
@@ -97,7 +97,7 @@ final class RawEncoder {
 
   private func dropPending(_ count: Int, _ reason: FrameDropReason) {
     guard count > 0 else { return }
-    path.dropKept(reason, count: pending.prefix(count).count { $0.kind == .frame })
+    output.dropKept(reason, count: pending.prefix(count).count { $0.kind == .frame })
     pending.removeFirst(count)
   }
 
@@ -106,13 +106,13 @@ final class RawEncoder {
     guard targets != self.targets else { return }
     let former = self.targets
     self.targets = targets
-    path.sink.log(GST_LEVEL_INFO, "aiming at \(targets.bitrate) kbit/s and \(targets.frameRate) frames per second")
+    output.sink.log(GST_LEVEL_INFO, "aiming at \(targets.bitrate) kbit/s and \(targets.frameRate) frames per second")
     if let implausible = targets.implausibleBitrate, implausible != former?.implausibleBitrate {
       report(implausible)
     }
     // Too high a rate is thinned out without disturbing upstream; only upstream itself can raise the rate again.
-    if let former, former.frameRate < targets.frameRate, let rate = path.inputRate, rate < targets.frameRate {
-      path.announce(.reconfigure)
+    if let former, former.frameRate < targets.frameRate, let rate = output.inputRate, rate < targets.frameRate {
+      output.announce(.reconfigure)
     }
   }
 
@@ -121,7 +121,7 @@ final class RawEncoder {
       implausible.uncompressed < implausible.announced
       ? "but even uncompressed its pictures need only \(implausible.uncompressed)"
       : "which its connection can hardly carry"
-    path.sink.log(
+    output.sink.log(
       GST_LEVEL_WARNING,
       "The head unit announces \(implausible.announced) kbit/s, \(reason): it probably means bit/s.")
   }
@@ -136,10 +136,10 @@ final class RawEncoder {
     for frame: FramePayload.Kind
   ) throws(EncoderError) -> Bool {
     // The clock, not the time stamps: decoders start and recover in real time, however fast a file is read.
-    let now = path.time.now
+    let now = output.time.now
     if awaitsOtherFormat, let choice = candidates?.first { awaitsOtherFormat = !Self.takes(choice, info) }
     if awaitsOtherFormat { return false }
-    let rates = path.adaptation.rates
+    let rates = output.adaptation.rates
     let wanted = encoderSettings(info, targets, followsLink: rates != nil)
     while true {
       do throws(EncoderError) {
@@ -166,7 +166,7 @@ final class RawEncoder {
     // The encoder has dropped the pictures before it.
     dropPending(pending.firstIndex { $0.number >= number } ?? 0, .noPicture)
     guard let first = pending.first, first.number == number else {
-      return Put(number: number, kind: .repeated, isKeyFrame: false, began: path.time.now)
+      return Put(number: number, kind: .repeated, isKeyFrame: false, began: output.time.now)
     }
     return pending.removeFirst()
   }
@@ -203,7 +203,7 @@ final class RawEncoder {
     settings = wanted
     note(wanted.rates)
     if rates != self.rates { set(rates, opened) }
-    path.sink.log(GST_LEVEL_INFO, "encoding \(wanted.width)×\(wanted.height) at \(rates.bitrate) kbit/s")
+    output.sink.log(GST_LEVEL_INFO, "encoding \(wanted.width)×\(wanted.height) at \(rates.bitrate) kbit/s")
     return opened
   }
 
@@ -213,8 +213,8 @@ final class RawEncoder {
     awaitsOtherFormat = try !rest.passOver(error) { Self.takes($0, info) }
     candidates = rest
     close()
-    path.sink.log(GST_LEVEL_WARNING, "another encoder is tried: \(error)")
-    if let next = rest.first { path.announce(.nextEncoder(next, takesFormat: !awaitsOtherFormat, error)) }
+    output.sink.log(GST_LEVEL_WARNING, "another encoder is tried: \(error)")
+    if let next = rest.first { output.announce(.nextEncoder(next, takesFormat: !awaitsOtherFormat, error)) }
   }
 
   private static func takes(_ choice: EncoderChoice, _ info: GstVideoInfo) -> Bool {
@@ -242,7 +242,7 @@ final class RawEncoder {
         return try LinkedEncoder(wanted)
       #endif
     case .element(let kind):
-      let sink = path.sink
+      let sink = output.sink
       sink.log(GST_LEVEL_INFO, "encoding with \(kind.name)")
       return try ElementEncoder(kind, wanted, info, for: sink.gstElement) { sink.setUpEncoder($0) }
     }
@@ -255,13 +255,13 @@ final class RawEncoder {
       note(rates)
     } catch {
       self.rates = rates
-      path.sink.log(GST_LEVEL_DEBUG, "the encoder's rates stay: \(error)")
+      output.sink.log(GST_LEVEL_DEBUG, "the encoder's rates stay: \(error)")
     }
   }
 
   private func note(_ rates: EncoderRates) {
     self.rates = rates
-    path.sink.count { $0.rates = rates }
+    output.sink.count { $0.rates = rates }
   }
 
   private func encoderSettings(
@@ -271,7 +271,7 @@ final class RawEncoder {
     let bitrate = followsLink ? targets.ceiling : targets.bitrate
     return EncoderSettings(
       width: Int(info.width), height: Int(info.height),
-      frameRate: FrameRate(path.frameRate(targets)),
+      frameRate: FrameRate(output.frameRate(targets)),
       pixelFormat: PixelFormat(cgst_video_info_format(&info)) ?? .i420,
       bitrate: bitrate, bufferSize: targets.bufferSize(upTo: bitrate), speedPreset: user.speedPreset,
       keyFrameInterval: Int(user.keyFrameInterval), threads: Int(user.threads),

@@ -17,14 +17,14 @@ final class RawPath: FormatPath {
   }
 
   /// Less than the decoder's time-out, because encoding a picture and its way to the head unit lengthen the pause.
-  let longestPause = FramePath.decoderTimeout * 3 / 4
+  private static let longestPause = FrameOutput.decoderTimeout * 3 / 4
 
   private static let longestLateness = Duration.milliseconds(100)
 
   /// An access unit that comes later than this after its picture comes with the next picture.
   private static let lateTime = Duration.milliseconds(250)
 
-  private unowned let path: FramePath
+  let output: FrameOutput
   private let encoder: RawEncoder
   /// Upstream or the application has asked for a key frame.
   private let keyFrameRequest: AtomicFlag
@@ -35,9 +35,9 @@ final class RawPath: FormatPath {
   private let lastPicture = LastPicture()
   private var encodedPicture = EncodedPicture()
   private var thinning = FrameRateThinning()
-  /// The last picture waits for the link, of a live source, and counts as queued: it is sent once the link is ready,
+  /// The last picture, of a live source, waits for the link and counts as queued: it is sent once the link is ready,
   /// unless another one comes first.
-  private var isDeferred = false
+  private var deferred: FrameTime?
   /// The connection was told that pictures are deferred, so that it notices a head unit that does not read although
   /// nothing is queued.
   private var isDeferralTold = false
@@ -45,10 +45,10 @@ final class RawPath: FormatPath {
   /// When a picture came that was not too late.
   private var lastTimely: Duration = .zero
 
-  init(_ path: FramePath, keyFrameRequest: AtomicFlag) {
-    self.path = path
+  init(_ output: FrameOutput, keyFrameRequest: AtomicFlag) {
+    self.output = output
     self.keyFrameRequest = keyFrameRequest
-    encoder = RawEncoder(path)
+    encoder = RawEncoder(output)
   }
 
   /// The settings of the open encoder; nil without one.
@@ -60,22 +60,26 @@ final class RawPath: FormatPath {
   }
 
   /// The next picture of a pipeline that has only paused is not due yet.
-  func preroll(_ buffer: UnsafeMutablePointer<GstBuffer>) {
-    lastPicture.preroll(buffer, for: UInt64(path.sink.runningTime(of: buffer.pointee.pts)))
-    if !path.isUpstreamLive, shownPicture == buffer { thinning.delay(until: path.time.now) }
+  func preroll(_ frame: Frame) {
+    lastPicture.preroll(frame.buffer, for: frame.runningTime)
+    if !output.isUpstreamLive, shownPicture == frame.buffer { thinning.delay(until: output.time.now) }
   }
 
   func isLast(_ buffer: UnsafeMutablePointer<GstBuffer>) -> Bool { encodedPicture.isOf(buffer) }
 
-  func begin(_ buffer: UnsafeMutablePointer<GstBuffer>) -> Bool {
-    lastPicture.show(buffer)
+  func begin(_ frame: Frame) -> Bool {
+    lastPicture.show(frame.buffer)
     thinning.forgetDelayed()
     return true
   }
 
+  func begin(_ grant: VideoGrant) {
+    _ = output.begin(grant, longestPause: Self.longestPause)
+  }
+
   /// The last one is sent with the permission, unless another has come by then.
-  func pass(_ buffer: UnsafeMutablePointer<GstBuffer>, _ reason: FrameDropReason) -> FrameOutcome {
-    if !path.isUpstreamLive { thinning.delay(until: path.time.now) }
+  func pass(_ frame: Frame, _ reason: FrameDropReason) -> FrameOutcome {
+    if !output.isUpstreamLive { thinning.delay(until: output.time.now) }
     return .dropped(reason)
   }
 
@@ -100,42 +104,42 @@ final class RawPath: FormatPath {
     thinning.forgetDelayed()
   }
 
-  func send(
-    _ buffer: UnsafeMutablePointer<GstBuffer>, _ permission: VideoNegotiation.Permission, isDue: Bool
-  ) -> FrameOutcome {
-    let now = path.time.now
-    if isLate(now: now) { return .dropped(.late) }
-    let change = change(by: buffer)
+  func send(_ frame: Frame, _ permission: VideoNegotiation.Permission) -> FrameOutcome {
+    let now = output.time.now
+    if isLate(frame, now: now) { return .dropped(.late) }
+    let change = change(by: frame.buffer)
     if change == .nothing {
       tellDeferral(false)
       return .unchanged
     }
     let targets = permission.targets
     encoder.follow(targets)
-    if !isDue, isEarly(targets, now: now) { return .dropped(.frameRate) }
-    if case .wait(let time) = path.adaptation.readiness {
-      isDeferred = true
+    if !frame.isDue, isEarly(frame, targets, now: now) { return .dropped(.frameRate) }
+    if case .wait(let time) = output.adaptation.readiness {
+      deferred = frame.time
       tellDeferral(true)
-      path.connection.setTimer(at: now + time)
+      output.connection.setTimer(at: now + time)
       return .queued
     }
     tellDeferral(false)
     // A picture without room in the queue is better dropped before it is encoded: no other depends on it yet.
-    if path.isUpstreamLive, path.isQueueFull { return .dropped(.queueFull) }
-    let payload = path.takePayload(.frame)
+    if output.isUpstreamLive, output.isQueueFull { return .dropped(.queueFull) }
+    let payload = output.takePayload(.frame)
     do {
-      switch try encodeFrame(buffer, permission, into: payload, isRepetition: change == .refinement, mayWait: true) {
-      case .done: return path.submit(payload, permission)
+      switch try encodeFrame(
+        frame.buffer, permission, into: payload, isRepetition: change == .refinement, waitingWith: frame)
+      {
+      case .done: return output.submit(payload, permission, at: frame.runningTime)
       case .delayed:
-        path.giveBack(payload)
+        output.giveBack(payload)
         return .queued
       case .unreadable:
-        path.giveBack(payload)
-        warnOfUnreadable(buffer)
+        output.giveBack(payload)
+        warnOfUnreadable(frame.buffer)
         return .dropped(.noPicture)
       }
     } catch {
-      path.giveBack(payload)
+      output.giveBack(payload)
       encoder.close()
       return .failed(.stream(GST_STREAM_ERROR_ENCODE, "The picture could not be encoded: \(error)"))
     }
@@ -143,12 +147,18 @@ final class RawPath: FormatPath {
 
   /// Whether a picture comes so late that the next one is better encoded in its place. One in a second is shown
   /// nevertheless, as by GstBaseSink.
-  private func isLate(now: Duration) -> Bool {
-    guard path.lateness > Self.longestLateness, now - lastTimely < .seconds(1) else {
+  private func isLate(_ frame: Frame, now: Duration) -> Bool {
+    guard lateness(of: frame) > Self.longestLateness, now - lastTimely < .seconds(1) else {
       lastTimely = now
       return false
     }
     return true
+  }
+
+  /// How long after its time a frame has come; zero if nobody waits for that time.
+  private func lateness(of frame: Frame) -> Duration {
+    guard frame.runningTime != .max, gst_base_sink_get_sync(output.sink.baseSink) != 0 else { return .zero }
+    return output.sink.presentTime - .nanoseconds(Int64(clamping: frame.runningTime))
   }
 
   private func warnOfUnreadable(_ buffer: UnsafeMutablePointer<GstBuffer>) {
@@ -163,30 +173,32 @@ final class RawPath: FormatPath {
       : .stream(
         GST_STREAM_ERROR_FORMAT,
         "A picture can't be read: its memory can't be mapped, or its GstVideoMeta does not fit the caps.")
-    path.announce(.warning(warning))
+    output.announce(.warning(warning))
   }
 
-  /// Whether the frame at hand exceeds the rate of the head unit, or of the link.
-  private func isEarly(_ targets: EncoderTargets, now: Duration) -> Bool {
-    let isPaced = path.isUpstreamLive || gst_base_sink_get_sync(path.sink.baseSink) != 0
+  /// Whether a frame exceeds the rate of the head unit, or of the link.
+  private func isEarly(_ frame: Frame, _ targets: EncoderTargets, now: Duration) -> Bool {
+    let isPaced = output.isUpstreamLive || gst_base_sink_get_sync(output.sink.baseSink) != 0
     guard
       let early = thinning.judge(
-        path.frameRunningTime, limit: path.adaptation.frameRateLimit ?? targets.frameRate, inputRate: path.inputRate,
+        frame.runningTime, limit: output.adaptation.frameRateLimit ?? targets.frameRate, inputRate: output.inputRate,
         isPaced: isPaced, now: now)
     else { return false }
-    if let timer = early.timer { path.connection.setTimer(at: timer) }
+    if let timer = early.timer { output.connection.setTimer(at: timer) }
     return true
   }
 
   /// Compares a picture with the one that was encoded last.
   private func change(by picture: UnsafeMutablePointer<GstBuffer>) -> Change {
     // The first frame of a service is always queued, since others wait for it, such as the end of a resize.
-    guard !path.needsKeyFrame, !path.isFirstOfService, !keyFrameRequest.peek, path.settings.skipsUnchanged,
-      encodedTurn == path.settings.turn, encodedPicture.equals(picture, info)
+    guard !output.needsKeyFrame, !output.isFirstOfService, !keyFrameRequest.peek, output.settings.skipsUnchanged,
+      encodedTurn == output.settings.turn, encodedPicture.equals(picture, info)
     else { return .picture }
     // Half of the decoder's time-out, so that at two or more pictures per second the next one is not too late, even if
     // the keep-alive timer is off or waits for longer.
-    guard encodedPicture.isSharp, path.silence(path.time.now) < FramePath.decoderTimeout / 2 else { return .refinement }
+    guard encodedPicture.isSharp, output.silence(output.time.now) < FrameOutput.decoderTimeout / 2 else {
+      return .refinement
+    }
     // It also replaces a picture that was left out and would be shown later.
     thinning.forgetDelayed()
     return .nothing
@@ -202,44 +214,44 @@ final class RawPath: FormatPath {
   }
 
   /// Encodes a frame from upstream, and counts it.
+  ///
+  /// - Parameter frame: the one at hand, with which this thread may wait for room in the queue for access units that the
+  ///   encoder has finished late; nil if it may not wait.
   private func encodeFrame(
     _ picture: UnsafeMutablePointer<GstBuffer>, _ permission: VideoNegotiation.Permission, into payload: FramePayload,
-    isRepetition: Bool, mayWait: Bool
+    isRepetition: Bool, waitingWith frame: Frame?
   ) throws(EncoderError) -> Encoding {
-    let began = path.time.now
+    let began = output.time.now
     let isRequested = keyFrameRequest.take()
-    let mustStandAlone = path.needsKeyFrame && !encoder.awaitsKeyFrame
+    let mustStandAlone = output.needsKeyFrame && !encoder.awaitsKeyFrame
     let kind: PictureKind = mustStandAlone || isRequested ? .keyFrame : isRepetition ? .repetition : .frame
-    let encoding = try encode(picture, permission, into: payload, as: kind, mayWait: mayWait)
+    let encoding = try encode(picture, permission, into: payload, as: kind, waitingWith: frame)
     if encoding != .unreadable {
-      payload.encoding = FramePayload.Encoding(time: path.time.now - began, isForced: isRequested)
+      payload.encoding = FramePayload.Encoding(time: output.time.now - began, isForced: isRequested)
     }
     return encoding
   }
 
   /// Encodes a picture; once more, as a key frame, if the machine stood still for so long that the head unit may have
   /// closed its decoder, or if the encoder has made no key frame although one was needed.
-  ///
-  /// - Parameter mayWait: whether to wait for room in the queue for access units that the encoder has finished late.
   private func encode(
     _ picture: UnsafeMutablePointer<GstBuffer>, _ permission: VideoNegotiation.Permission, into payload: FramePayload,
-    as kind: PictureKind, mayWait: Bool
+    as kind: PictureKind, waitingWith frame: Frame?
   ) throws(EncoderError) -> Encoding {
-    var encoding = try encodeOnce(picture, permission, into: payload, as: kind, mayWait: mayWait)
+    var encoding = try encodeOnce(picture, permission, into: payload, as: kind, waitingWith: frame)
     if encoding == .done, !payload.isKeyFrame {
-      if path.isPauseLong(path.time.now) {
-        encoding = try encodeOnce(picture, permission, into: payload, as: .keyFrame, mayWait: mayWait)
+      if output.silence(output.time.now) >= Self.longestPause {
+        encoding = try encodeOnce(picture, permission, into: payload, as: .keyFrame, waitingWith: frame)
       }
-      if encoding == .done, path.needsKeyFrame, !payload.isKeyFrame {
+      if encoding == .done, output.needsKeyFrame, !payload.isKeyFrame {
         // The first picture of a new encoder is a key frame.
         encoder.close()
-        encoding = try encodeOnce(picture, permission, into: payload, as: .keyFrame, mayWait: mayWait)
+        encoding = try encodeOnce(picture, permission, into: payload, as: .keyFrame, waitingWith: frame)
         guard encoding != .done || payload.isKeyFrame else { throw .element("The encoder makes no key frames.") }
       }
     }
     guard encoding != .unreadable else { return .unreadable }
-    if encoding == .done { path.needsKeyFrame = false }
-    encodedTurn = path.settings.turn
+    encodedTurn = output.settings.turn
     encodedPicture.note(
       picture, isKeyFrame: encoding == .done && payload.isKeyFrame, isSettled: encoding == .done && encoder.isSettled)
     return encoding
@@ -247,9 +259,9 @@ final class RawPath: FormatPath {
 
   private func encodeOnce(
     _ picture: UnsafeMutablePointer<GstBuffer>, _ permission: VideoNegotiation.Permission, into payload: FramePayload,
-    as kind: PictureKind, mayWait: Bool
+    as kind: PictureKind, waitingWith frame: Frame?
   ) throws(EncoderError) -> Encoding {
-    let turn = path.settings.turn
+    let turn = output.settings.turn
     let isTaken =
       if turn == .none {
         try encoder.put(picture, info, permission.targets, as: kind, for: payload.kind)
@@ -259,52 +271,53 @@ final class RawPath: FormatPath {
         false
       }
     guard isTaken else { return .unreadable }
-    sendLate(permission, mayWait: mayWait)
+    sendLate(permission, waitingWith: frame)
     if encoder.take(into: payload) != nil { return .done }
-    path.connection.setTimer(at: path.time.now + FramePath.retryPause)
+    output.connection.setTimer(at: output.time.now + FrameOutput.retryPause)
     return .delayed
   }
 
   /// Sends the finished access units of pictures before the last one.
   ///
   /// - Parameter withLast: the last one's too.
-  private func sendLate(_ permission: VideoNegotiation.Permission, mayWait: Bool, withLast: Bool = false) {
+  private func sendLate(
+    _ permission: VideoNegotiation.Permission, waitingWith frame: Frame?, withLast: Bool = false
+  ) {
     while withLast ? encoder.hasFinished : encoder.hasLate {
-      let payload = path.takePayload(.repeated)
-      guard let put = encoder.take(into: payload) else { return path.giveBack(payload) }
-      payload.begin(put.kind, for: path.sink)
+      let payload = output.takePayload(.repeated)
+      guard let put = encoder.take(into: payload) else { return output.giveBack(payload) }
+      payload.begin(put.kind, for: output.sink)
       let isFrame = put.kind == .frame
-      if path.needsKeyFrame, !payload.isKeyFrame {
-        path.giveBack(payload)
-        if isFrame { path.dropKept(.waitingForKeyFrame) }
+      if output.needsKeyFrame, !payload.isKeyFrame {
+        output.giveBack(payload)
+        if isFrame { output.dropKept(.waitingForKeyFrame) }
         // The first picture of a new one is a key frame.
         if put.isKeyFrame { encoder.close() }
         continue
       }
-      path.needsKeyFrame = false
-      if mayWait {
-        let outcome = path.submit(payload, permission)
-        if isFrame, case .dropped(let reason, _) = outcome { path.dropKept(reason) }
-      } else if let reason = path.submitNow(payload, permission.grant) {
-        path.needsKeyFrame = true
-        if isFrame { path.dropKept(reason) }
+      if let frame {
+        let outcome = output.submit(payload, permission, at: frame.runningTime)
+        if isFrame, case .dropped(let reason, _) = outcome { output.dropKept(reason) }
+      } else if let reason = output.submitNow(payload, permission.grant) {
+        output.requireKeyFrame()
+        if isFrame { output.dropKept(reason) }
       }
     }
   }
 
   /// Sends access units that the encoder has finished since the last picture, and keeps checking for a while.
   private func sendFinished(_ permission: VideoNegotiation.Permission, now: Duration) {
-    path.begin(permission.grant)
-    sendLate(permission, mayWait: false, withLast: true)
+    begin(permission.grant)
+    sendLate(permission, waitingWith: nil, withLast: true)
     if let began = encoder.lastPending, now - began < Self.lateTime {
-      path.connection.setTimer(at: now + FramePath.retryPause)
+      output.connection.setTimer(at: now + FrameOutput.retryPause)
     }
   }
 
   /// No picture follows: sends all of the encoder's access units.
   private func finish(_ permission: VideoNegotiation.Permission) {
     encoder.drain()
-    sendLate(permission, mayWait: false, withLast: true)
+    sendLate(permission, waitingWith: nil, withLast: true)
     encoder.close()
   }
 }
@@ -315,37 +328,34 @@ extension RawPath {
   private func tellDeferral(_ isDeferred: Bool) {
     guard isDeferred != isDeferralTold else { return }
     isDeferralTold = isDeferred
-    path.connection.video.setDeferred(isDeferred)
+    output.connection.video.setDeferred(isDeferred)
   }
 
-  /// Another picture replaces the deferred one; returns whether there was one.
-  func takeDeferred() -> Bool {
-    defer { isDeferred = false }
-    return isDeferred
-  }
+  /// Another picture replaces the deferred one; returns its time, or nil if there was none.
+  func takeDeferred() -> FrameTime? { deferred.take() }
 
   private func discardDeferred() {
     tellDeferral(false)
-    if takeDeferred() { path.dropKept(.discarded) }
+    if takeDeferred() != nil { output.dropKept(.discarded) }
   }
 
   /// Sends the deferred picture, if the link is ready, and the delayed one, if no picture has come since.
   func sendWaiting(_ permission: VideoNegotiation.Permission, isLast: Bool, now: Duration) -> Duration? {
     if encoder.hasPending, !isLast { sendFinished(permission, now: now) }
     defer { if isLast, encoder.hasPending { finish(permission) } }
-    if isDeferred {
-      path.observeLink(permission.targets)
+    if deferred != nil {
+      output.observeLink(permission.targets)
       if !isLast {
-        if case .wait(let time) = path.adaptation.readiness { return now + time }
-        if path.isQueueFull { return now + FramePath.retryPause }
+        if case .wait(let time) = output.adaptation.readiness { return now + time }
+        if output.isQueueFull { return now + FrameOutput.retryPause }
       }
-      isDeferred = false
+      deferred = nil
       tellDeferral(false)
       sendDeferred(permission)
-      path.observeLink(permission.targets)
+      output.observeLink(permission.targets)
     }
-    if thinning.takeDelayed(isQueueFull: path.connection.video.isFull, now: now) {
-      path.sendLastPicture(permission, isNew: true, at: now)
+    if thinning.takeDelayed(isQueueFull: output.connection.video.isFull, now: now) {
+      sendLastPicture(permission, isNew: true, at: now)
     }
     return nil
   }
@@ -354,37 +364,37 @@ extension RawPath {
   func nextTimer(now: Duration) -> Duration? { thinning.nextTimer(now: now) }
 
   private func sendDeferred(_ permission: VideoNegotiation.Permission) {
-    guard let picture = shownPicture else { return path.dropKept(.noPicture) }
-    path.begin(permission.grant)
+    guard let picture = shownPicture else { return output.dropKept(.noPicture) }
+    begin(permission.grant)
     let change = change(by: picture)
-    if change == .nothing { return path.sink.count { $0.frameUnchanged() } }
-    let payload = path.takePayload(.frame)
+    if change == .nothing { return output.sink.count { $0.frameUnchanged() } }
+    let payload = output.takePayload(.frame)
     do {
       switch try encodeFrame(
-        picture, permission, into: payload, isRepetition: change == .refinement, mayWait: false)
+        picture, permission, into: payload, isRepetition: change == .refinement, waitingWith: nil)
       {
       case .done: break
-      case .delayed: return path.giveBack(payload)
+      case .delayed: return output.giveBack(payload)
       case .unreadable:
-        path.giveBack(payload)
-        return path.dropKept(.noPicture)
+        output.giveBack(payload)
+        return output.dropKept(.noPicture)
       }
     } catch {
       failed(error, "A picture that waited for the link could not be encoded")
-      path.giveBack(payload)
+      output.giveBack(payload)
       encoder.close()
-      return path.dropKept(.noPicture)
+      return output.dropKept(.noPicture)
     }
-    if let reason = path.submitNow(payload, permission.grant) {
+    if let reason = output.submitNow(payload, permission.grant) {
       // The next pictures would depend on this one, which the decoder never gets.
-      path.needsKeyFrame = true
-      path.dropKept(reason)
+      output.requireKeyFrame()
+      output.dropKept(reason)
     }
   }
 
   /// The picture to show now.
   private var shownPicture: UnsafeMutablePointer<GstBuffer>? {
-    lastPicture.picture(at: UInt64(path.sink.presentTime.nanoseconds))
+    lastPicture.picture(at: UInt64(output.sink.presentTime.nanoseconds))
   }
 
   func fillWithLastPicture(
@@ -392,8 +402,8 @@ extension RawPath {
   ) -> Bool {
     guard let picture = shownPicture else { return false }
     do {
-      let kind: PictureKind = path.needsKeyFrame ? .keyFrame : isNew ? .frame : .repetition
-      return try encode(picture, permission, into: payload, as: kind, mayWait: false) == .done
+      let kind: PictureKind = output.needsKeyFrame ? .keyFrame : isNew ? .frame : .repetition
+      return try encode(picture, permission, into: payload, as: kind, waitingWith: nil) == .done
     } catch {
       failed(error, "The last picture could not be encoded again")
       encoder.close()
@@ -401,11 +411,16 @@ extension RawPath {
     }
   }
 
+  /// The next pictures would depend on it, and the decoder never gets it.
+  func lastPictureLost() {
+    output.requireKeyFrame()
+  }
+
   /// An element that has failed would fail again; libx264 may do better with the next picture.
   private func failed(_ error: EncoderError, _ text: String) {
-    path.sink.log(GST_LEVEL_WARNING, "\(text): \(error)")
+    output.sink.log(GST_LEVEL_WARNING, "\(text): \(error)")
     guard case .element = error else { return }
-    path.announce(.error(.stream(GST_STREAM_ERROR_ENCODE, "\(text): \(error)")))
+    output.announce(.error(.stream(GST_STREAM_ERROR_ENCODE, "\(text): \(error)")))
   }
 }
 

@@ -9,8 +9,8 @@ final class FrameRenderer: @unchecked Sendable {
   private struct Opening {
     /// Nothing is left to do for it.
     var outcome: FrameOutcome?
-    /// It replaces one that waited for the link.
-    var replacesDeferred = false
+    /// The one that waited for the link, which it replaces.
+    var replaced: FrameTime?
     /// Nil unless the frame may be sent at once.
     var permission: VideoNegotiation.Permission?
     var size: VideoSize?
@@ -32,33 +32,39 @@ final class FrameRenderer: @unchecked Sendable {
   /// The picture that is seen while the pipeline stays in PAUSED; render brings the others at their time.
   func preroll(with buffer: UnsafeMutablePointer<GstBuffer>, _ stream: VideoStream) -> GstFlowReturn {
     prerolled = Buffer(retaining: buffer)
-    stream.withPath { path in
-      stream.chooseForNewInput(path)
-      guard cgst_buffer_has_flag(buffer, GST_BUFFER_FLAG_GAP) == 0,
-        path.isRaw || reasonToLeaveOut(buffer, path) == nil
-      else { return }
-      path.format?.preroll(buffer)
-      guard let permission = stream.state.withLock({ $0.permission }) else { return }
-      _ = path.format?.sendWaiting(permission, isLast: false, now: stream.time.now)
-    }
+    var held = stream.frames.take()
+    stream.chooseForNewInput(&held)
+    show(buffer, held.path, stream)
+    stream.tell(held.giveBack())
     return stream.preroll()
+  }
+
+  private func show(_ buffer: UnsafeMutablePointer<GstBuffer>, _ path: FramePath, _ stream: VideoStream) {
+    guard cgst_buffer_has_flag(buffer, GST_BUFFER_FLAG_GAP) == 0,
+      path.isRaw || reasonToLeaveOut(buffer, path) == nil
+    else { return }
+    path.format?.preroll(Frame(buffer, of: stream.sink))
+    guard let permission = stream.state.withLock({ $0.permission }) else { return }
+    _ = path.format?.sendWaiting(permission, isLast: false, now: stream.time.now)
   }
 
   func render(_ buffer: UnsafeMutablePointer<GstBuffer>, _ stream: VideoStream) -> GstFlowReturn {
     let flushCount = stream.progress.flushCount
-    let (path, opening) = stream.frames.take { path, counters, negotiation in
-      open(buffer, path, &counters, &negotiation, now: stream.time.now)
+    var frame = Frame(buffer, of: stream.sink)
+    var opening = Opening()
+    var held = stream.frames.take(and: stream.state) { path, state, negotiation in
+      opening = open(buffer, path, &state.counters, &negotiation, now: stream.time.now)
     }
-    if opening.replacesDeferred { path.announceLoss(.latency) }
-    let outcome =
-      opening.outcome
-      ?? send(
-        Frame(buffer: buffer, isDue: opening.replacesDeferred, flushCount: flushCount), path, stream, opening)
-    let flow = conclude(outcome, path)
+    if let deferred = opening.replaced {
+      held.path.output.announceLoss(.latency, of: deferred)
+      frame.isDue = true
+    }
+    let outcome = opening.outcome ?? send(frame, &held, stream, opening, flushCount)
+    let flow = conclude(outcome, of: frame, held.path)
     if let complaint = watchTime(of: buffer, outcome, now: stream.time.now) {
-      path.announce(.warning(complaint.warning))
+      held.path.output.announce(.warning(complaint.warning))
     }
-    stream.tell(stream.frames.give(counting: outcome))
+    stream.tell(held.giveBack(counting: outcome))
     if stream.touches.hasWaitingMotion { stream.touches.frameShown() }
     return flow
   }
@@ -69,8 +75,8 @@ final class FrameRenderer: @unchecked Sendable {
     _ negotiation: inout VideoNegotiation, now: Duration
   ) -> Opening {
     var opening = Opening()
-    opening.replacesDeferred = path.raw.takeDeferred()
-    if opening.replacesDeferred { counters.frameDropped(.latency) }
+    opening.replaced = path.raw.takeDeferred()
+    if opening.replaced != nil { counters.frameDropped(.latency) }
     counters.frameArrived()
     if takePrerolled(buffer), let grant = negotiation.permission?.grant, path.isShown(buffer, in: grant) {
       opening.outcome = .unchanged
@@ -113,20 +119,20 @@ final class FrameRenderer: @unchecked Sendable {
   }
 
   /// Reacts to the outcome, before the path is given back.
-  private func conclude(_ outcome: FrameOutcome, _ path: FramePath) -> GstFlowReturn {
+  private func conclude(_ outcome: FrameOutcome, of frame: Frame, _ path: FramePath) -> GstFlowReturn {
     switch outcome {
     case .queued, .unchanged, .parametersKept: return GST_FLOW_OK
     case .kept(let reason):
-      path.announceLoss(reason)
+      path.output.announceLoss(reason, of: frame.time)
       return GST_FLOW_OK
     case .dropped(let reason, let result):
       path.format?.frameLost()
-      path.announceLoss(reason)
+      path.output.announceLoss(reason, of: frame.time)
       return result
     case .failed(let error, let reason):
-      if let error { path.announce(.error(error)) }
+      if let error { path.output.announce(.error(error)) }
       path.format?.frameLost()
-      path.announceLoss(reason)
+      path.output.announceLoss(reason, of: frame.time)
       return GST_FLOW_ERROR
     }
   }
@@ -135,60 +141,55 @@ final class FrameRenderer: @unchecked Sendable {
 // MARK: One frame
 
 extension FrameRenderer {
-  private struct Frame {
-    let buffer: UnsafeMutablePointer<GstBuffer>
-    /// It is sent whatever the frame rate.
-    var isDue: Bool
-    let flushCount: UInt
-  }
-
   private func send(
-    _ frame: Frame, _ path: FramePath, _ stream: VideoStream, _ opening: Opening
+    _ frame: Frame, _ held: inout HeldPath<FramePath>, _ stream: VideoStream, _ opening: Opening, _ flushCount: UInt
   ) -> FrameOutcome {
-    stream.chooseForNewInput(path)
+    stream.chooseForNewInput(&held)
     do throws(ElementError) {
-      guard try path.begin(frame.buffer) else { return .dropped(.noPicture) }
+      guard try held.path.begin(frame) else { return .dropped(.noPicture) }
     } catch {
       return .failed(error)
     }
     var (permission, size) = (opening.permission, opening.size)
-    if !path.isRaw, let reason = reasonToLeaveOut(frame.buffer, path) { return .dropped(reason) }
-    if !path.isRaw, let encodedSize = path.h264.passthrough.size, encodedSize != size {
+    if !held.path.isRaw, let reason = reasonToLeaveOut(frame.buffer, held.path) { return .dropped(reason) }
+    if !held.path.isRaw, let encodedSize = held.path.h264.passthrough.size, encodedSize != size {
       stream.sink.log(GST_LEVEL_INFO, "the H.264 stream is \(encodedSize)")
-      stream.setInputSize(encodedSize, isRaw: false)
+      stream.inputChanged(encodedSize, isRaw: false)
+      held.whileGivenBack { stream.deliverNotifications() }
       (permission, size) = (nil, encodedSize)
     }
-    if let regions = path.changedRegions(of: frame.buffer, pictureSize: size) {
-      stream.setRegions(regions, size, path)
+    if let regions = held.path.changedRegions(of: frame.buffer, pictureSize: size) {
+      stream.setRegions(regions, size, held.path)
     }
-    return send(frame, path, stream, permission)
+    return send(frame, &held, stream, permission, flushCount)
   }
 
   private func send(
-    _ frame: Frame, _ path: FramePath, _ stream: VideoStream, _ permission: VideoNegotiation.Permission?
+    _ frame: Frame, _ held: inout HeldPath<FramePath>, _ stream: VideoStream,
+    _ permission: VideoNegotiation.Permission?, _ flushCount: UInt
   ) -> FrameOutcome {
     var frame = frame
     var decision = permission.map { VideoNegotiation.FrameDecision.send($0) }
     while true {
       // A message or event was answered with a flush, which includes this frame.
-      guard stream.progress.flushCount == frame.flushCount else { return .dropped(.discarded) }
-      let present = decision ?? decide(frame, path, stream)
+      guard stream.progress.flushCount == flushCount else { return .dropped(.discarded) }
+      let present = decision ?? decide(frame, &held, stream)
       decision = nil
       switch present {
       case .send(let permission):
-        let outcome = path.send(frame.buffer, permission, isDue: frame.isDue)
-        if case .dropped(.notStreaming, GST_FLOW_OK) = outcome, path.isRaw, !path.isUpstreamLive,
-          waitForEnd(of: permission.grant, stream)
+        let outcome = held.path.send(frame, permission)
+        if case .dropped(.notStreaming, GST_FLOW_OK) = outcome, held.path.isRaw, !held.path.output.isUpstreamLive,
+          waitForEnd(of: permission.grant, &held, stream)
         {
           frame.isDue = true
           continue
         }
         return outcome
-      case .drop(let reason), .wait(let reason): return path.format?.pass(frame.buffer, reason) ?? .dropped(reason)
+      case .drop(let reason), .wait(let reason): return held.path.format?.pass(frame, reason) ?? .dropped(reason)
       case .askUpstream(let question, let dropsFrame):
-        if stream.askUpstream(question) != .stays, dropsFrame { return .dropped(.wrongSize) }
+        if held.whileGivenBack({ stream.askUpstream(question) }) != .stays, dropsFrame { return .dropped(.wrongSize) }
       case .interrupted:
-        let result = stream.frames.whileGivenBack { gst_base_sink_wait_preroll(stream.sink.baseSink) }
+        let result = held.whileGivenBack { gst_base_sink_wait_preroll(stream.sink.baseSink) }
         guard result == GST_FLOW_OK else { return .dropped(.discarded, result) }
       case .fail(let problem):
         return .failed(problem.map { ElementError($0) }, problem == nil ? .discarded : .wrongSize)
@@ -199,7 +200,7 @@ extension FrameRenderer {
   /// Why a frame of H.264 is not part of what is shown; nil if it is.
   private func reasonToLeaveOut(_ buffer: UnsafeMutablePointer<GstBuffer>, _ path: FramePath) -> FrameDropReason? {
     let place = SegmentPlace(
-      of: path.sink.baseSink.pointee.segment, presentation: UInt64(buffer.pointee.pts),
+      of: path.output.sink.baseSink.pointee.segment, presentation: UInt64(buffer.pointee.pts),
       decoding: UInt64(buffer.pointee.dts), duration: UInt64(buffer.pointee.duration),
       isKeyFrame: path.h264.passthrough.isKeyFrame(buffer))
     return switch place {
@@ -213,8 +214,8 @@ extension FrameRenderer {
   /// reported here.
   ///
   /// - Returns: False if the end was not reported in time; the picture is lost then.
-  private func waitForEnd(of grant: VideoGrant, _ stream: VideoStream) -> Bool {
-    stream.frames.whileGivenBack {
+  private func waitForEnd(of grant: VideoGrant, _ held: inout HeldPath<FramePath>, _ stream: VideoStream) -> Bool {
+    held.whileGivenBack {
       stream.waitForHeadUnit { negotiation in
         negotiation.isInterrupted || negotiation.permission?.grant.epoch != grant.epoch ? true : nil
       }
@@ -223,27 +224,32 @@ extension FrameRenderer {
 
   /// Decides what to do with the frame at hand, after a moment in which that may change.
   private func decide(
-    _ frame: Frame, _ path: FramePath, _ stream: VideoStream
+    _ frame: Frame, _ held: inout HeldPath<FramePath>, _ stream: VideoStream
   ) -> VideoNegotiation.FrameDecision {
     let isSynchronized = stream.sink.isSynchronized(frame.buffer.pointee.pts)
-    let timing: BufferTiming = path.isUpstreamLive ? .live : isSynchronized ? .synchronized : .unsynchronized
+    let timing: BufferTiming =
+      held.path.output.isUpstreamLive ? .live : isSynchronized ? .synchronized : .unsynchronized
     // The thread that adds notifications delivers them: another one, with a frame, may be unable to do what an
     // application asks for in answer.
     var mustDeliver = false
-    defer { if mustDeliver { stream.deliverNotifications() } }
     let decision = stream.state.withLock { decide(timing, &$0, stream, &mustDeliver) }
-    guard case .wait = decision else { return decision }
-    if mustDeliver { stream.deliverNotifications() }
-    mustDeliver = false
-    stream.sink.log(GST_LEVEL_DEBUG, "waiting until the head unit shows the app")
-    return stream.frames.whileGivenBack {
-      stream.waitForHeadUnit { negotiation in
-        switch self.decide(timing, &negotiation, stream, &mustDeliver) {
+    guard case .wait = decision else {
+      if mustDeliver { held.whileGivenBack { stream.deliverNotifications() } }
+      return decision
+    }
+    return held.whileGivenBack {
+      if mustDeliver { stream.deliverNotifications() }
+      mustDeliver = false
+      stream.sink.log(GST_LEVEL_DEBUG, "waiting until the head unit shows the app")
+      let next = stream.waitForHeadUnit { negotiation -> VideoNegotiation.FrameDecision? in
+        switch decide(timing, &negotiation, stream, &mustDeliver) {
         case .wait, .drop: nil
         case let next: next
         }
       }
-    } ?? decision
+      if mustDeliver { stream.deliverNotifications() }
+      return next ?? decision
+    }
   }
 
   /// While frames may be sent, which is the usual case, there are no outputs to carry out.

@@ -38,7 +38,7 @@ final class NoticeSender: @unchecked Sendable {
     if !progress.followsLastFrame {
       // The notice comes after the app's last frame, and the first frame after it must be a key frame.
       let settings = stream.withPathIfFree { path in
-        path.needsKeyFrame = true
+        path.output.requireKeyFrame()
         return path.raw.encoderSettings
       }
       guard let settings else { return isOverdue ? giveUp(stream) : now + Self.pollInterval }
@@ -63,9 +63,9 @@ final class NoticeSender: @unchecked Sendable {
 
   private func send(_ unit: NoticeSequence.AccessUnit, _ grant: VideoGrant, _ stream: VideoStream) -> Bool {
     stream.withPathIfFree { path in
-      let payload = path.takePayload(.notice)
+      let payload = path.output.takePayload(.notice)
       unit.bytes.withUnsafeBytes { payload.storeUnits(of: $0, isKeyFrame: unit.isKeyFrame) }
-      return path.submitNow(payload, grant) == nil
+      return path.output.submitNow(payload, grant) == nil
     } ?? false
   }
 

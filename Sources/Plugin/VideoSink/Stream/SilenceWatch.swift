@@ -92,18 +92,18 @@ final class SilenceWatch: @unchecked Sendable {
     look.next = path.raw.nextTimer(now: now)
     guard interval > .zero else { return look }
     let firstWait = path.isRaw ? min(interval, Self.firstPictureWait) : interval
-    let due = path.lastSent(in: permission.grant).map { $0 + interval } ?? grantedAt + firstWait
+    let due = path.output.lastSent(in: permission.grant).map { $0 + interval } ?? grantedAt + firstWait
     if now < due {
       look.next = look.next.earlier(due)
     } else {
       // Pictures that wait to be written end the silence; one more after them would only delay later ones. From one due
       // time to the next, so that the pace does not drift.
-      if stream.channel.isEmpty { path.sendLastPicture(permission, at: now - due < interval ? due : now) }
+      if stream.channel.isEmpty { path.format?.sendLastPicture(permission, at: now - due < interval ? due : now) }
       look.next = look.next.earlier(max(due, now - interval / 2) + interval)
     }
     // Upstream may send nothing else before a key frame.
     look.requestsKeyFrame =
-      !path.isRaw && path.lastSent(in: permission.grant).map { now - $0 >= interval } ?? false
+      !path.isRaw && path.output.lastSent(in: permission.grant).map { now - $0 >= interval } ?? false
       && path.h264.passthrough.mustRequestKeyFrame(now: now)
     return look
   }

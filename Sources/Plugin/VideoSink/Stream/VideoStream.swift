@@ -39,9 +39,8 @@ final class VideoStream: AppStream {
     time = sink.time
     state = Monitor(
       VideoNegotiation(settings: settings.negotiation, appState: settings.appState), lock: sink.lock)
-    let path = FramePath(
-      sink: sink, connection: app.connection, time: sink.time, resumption: resumption, keyFrameRequest: keyFrameRequest)
-    frames = FrameAccess(path, negotiation: state)
+    let output = FrameOutput(sink: sink, connection: app.connection, time: sink.time, resumption: resumption)
+    frames = FrameAccess(FramePath(output, keyFrameRequest: keyFrameRequest), sink.state)
     renderer = FrameRenderer()
     touches = TouchForwarder(sink: sink, connection: app.connection, time: sink.time)
     keys = KeyForwarder(sink: sink, time: sink.time)
@@ -83,10 +82,11 @@ final class VideoStream: AppStream {
 
   func willEndService() { connection.setHapticRectangles(nil) }
 
-  func withoutAccess<Result>(_ body: () -> Result) -> Result { frames.whileGivenBack(body) }
-
   func discardRest() {
-    _ = frames.withPath { $0.end() }
+    let held = frames.take()
+    held.path.end()
+    // Nothing is posted any more.
+    _ = held.giveBack()
     renderer.forget()
     // In READY the next film asks for caps before its own tag comes.
     sink.settings.withLock { $0.taggedTurn = .none }
@@ -178,22 +178,25 @@ extension VideoStream {
       // The parameter sets count, whatever the caps say; those of a byte stream come with the first frame.
       let size =
         if case .h264(.some) = input.format { encodedSize ?? input.size } else {
-          isRaw ? input.size.map(path.settings.turn.size) : input.size ?? encodedSize
+          isRaw ? input.size.map(path.output.settings.turn.size) : input.size ?? encodedSize
         }
       // The service will be for the new size.
       if size != state.withLock({ $0.inputSize }) { path.h264.dropWaiting(.notStreaming) }
-      setInputSize(size, isRaw: isRaw)
+      inputChanged(size, isRaw: isRaw)
     }
+    deliverNotifications()
     turnRegions()
     sink.log(GST_LEVEL_INFO, "input \(input.size.map { "\($0)" } ?? "of unknown size"), raw: \(isRaw)")
     return true
   }
 
+  /// The caller has to deliver notifications.
+  ///
   /// - Parameter size: nil for H.264 whose caps do not tell; its parameter sets will.
-  func setInputSize(_ size: VideoSize?, isRaw: Bool) {
+  func inputChanged(_ size: VideoSize?, isRaw: Bool) {
     let lostFrames = sink.counters.framesLost
     let now = time.now
-    change { $0.inputChanged(size, isRaw: isRaw, lostFrames: lostFrames, now: now) }
+    update { $0.inputChanged(size, isRaw: isRaw, lostFrames: lostFrames, now: now) }
   }
 
   /// How pictures of the input are turned.
@@ -212,8 +215,9 @@ extension VideoStream {
     let present = sink.turn
     guard present != former else { return }
     if isInputRaw, present.swapsSides != former.swapsSides {
-      if let size = state.withLock({ $0.inputSize }) { setInputSize(VideoSize(size.height, size.width), isRaw: true) }
-      withoutAccess { _ = Event.reconfigure()?.push(on: sink.pad) }
+      if let size = state.withLock({ $0.inputSize }) { inputChanged(VideoSize(size.height, size.width), isRaw: true) }
+      deliverNotifications()
+      Event.reconfigure()?.push(on: sink.pad)
     }
     turnRegions()
   }
@@ -236,16 +240,16 @@ extension VideoStream {
   var isInputRaw: Bool { state.withLock { $0.isInputRaw } }
 
   /// New caps may come from other elements, with other ranges and sizes.
-  func chooseForNewInput(_ path: FramePath) {
-    guard path.isInputNew else { return }
-    path.isInputNew = false
-    choose(.caps)
+  func chooseForNewInput(_ held: inout HeldPath<FramePath>) {
+    guard held.path.isInputNew else { return }
+    held.path.isInputNew = false
+    held.whileGivenBack { choose(.caps) }
   }
 
   /// Regions stay valid until a frame has others.
   func setRegions(_ regions: [HapticRectangle], _ pictureSize: VideoSize?, _ path: FramePath) {
-    let turned = pictureSize.map { size in regions.map { path.settings.turn.turned($0, in: size) } } ?? regions
-    haptics.setOfFrames(turned, pictureSize: pictureSize) { path.announce(.warning($0)) }
+    let turned = pictureSize.map { size in regions.map { path.output.settings.turn.turned($0, in: size) } } ?? regions
+    haptics.setOfFrames(turned, pictureSize: pictureSize) { path.output.announce(.warning($0)) }
   }
 
   func observe(_ event: UnsafeMutablePointer<GstEvent>) {
@@ -274,20 +278,22 @@ extension VideoStream {
   /// Calls `body` with the frame path, and then posts and pushes the results.
   @discardableResult
   func withPath<Result>(_ body: (FramePath) -> Result) -> Result {
-    let (result, results) = frames.withPath(body)
-    tell(results)
+    let held = frames.take()
+    let result = body(held.path)
+    tell(held.giveBack())
     return result
   }
 
   /// The same, unless another thread has it; for the connection thread.
   @discardableResult
   func withPathIfFree<Result>(_ body: (FramePath) -> Result) -> Result? {
-    guard let (result, results) = frames.withPathIfFree(body) else { return nil }
-    tell(results)
+    guard let held = frames.takeIfFree() else { return nil }
+    let result = body(held.path)
+    tell(held.giveBack())
     return result
   }
 
-  /// Posts and pushes the results of frames. Gives the frame path back meanwhile, if this thread has it.
+  /// Posts and pushes the results of frames.
   func tell(_ results: FrameResults) {
     if let grant = results.firstOfService {
       // It may complete a resize. The connection thread reports that: this thread has the base class's preroll lock,
@@ -303,8 +309,8 @@ extension VideoStream {
       update { $0.inputChanged(lacksPicture: lacksPicture) }
       if !lacksPicture { connection.setTimer(at: time.now) }
     }
-    if !results.announcements.isEmpty { withoutAccess { results.announcements.forEach(tell) } }
-    if let report = results.report, !hasEnded { withoutAccess { sink.announce(report.present, after: report.former) } }
+    results.announcements.forEach(tell)
+    if let report = results.report, !hasEnded { sink.announce(report.present, after: report.former) }
   }
 
   private func tell(_ announcement: FrameResults.Announcement) {
@@ -466,7 +472,7 @@ extension VideoStream {
     let answer = change { $0.upstreamAnswered(question, sizes) }
     guard answer == .changes, !hasEnded else { return answer }
     sink.log(GST_LEVEL_INFO, "asking upstream for another size, of \(sizes)")
-    withoutAccess { _ = Event.reconfigure()?.push(on: sink.pad) }
+    Event.reconfigure()?.push(on: sink.pad)
     return answer
   }
 

@@ -1,0 +1,90 @@
+import SDLLink
+
+/// The path of frames or samples to the head unit.
+protocol StreamPath: AnyObject {
+  associatedtype State: StreamPathState
+
+  /// With the lock of the state: a thread begins to use the path.
+  func taken(_ state: inout State)
+}
+
+/// The state that all threads share for a path.
+protocol StreamPathState: Sendable {
+  /// A thread has the path.
+  var isPathTaken: Bool { get set }
+}
+
+/// A path, which one thread at a time uses. The streaming thread has it for each buffer; while that thread has none,
+/// the connection thread takes it for the last picture or a notice, and others to flush or end it.
+///
+/// Unlike a lock it may be kept over a blocking call: the connection thread never waits for it, and has it for no
+/// longer than it takes to encode one picture. Nothing is posted or pushed while it is taken: an application or an
+/// element may answer with a flush, which needs it.
+///
+/// `@unchecked Sendable`: the path is reached only through ``HeldPath``, of which there is one at a time. Who has it
+/// changes under the monitor's lock, which also orders what one thread has written before what the next one reads.
+final class PathAccess<Path: StreamPath>: @unchecked Sendable {
+  fileprivate let path: Path
+  fileprivate let state: Monitor<Path.State>
+
+  init(_ path: Path, _ state: Monitor<Path.State>) {
+    self.path = path
+    self.state = state
+  }
+
+  /// Waits for the path, and calls `opening` when this thread gets it, with the lock.
+  func take(_ opening: (Path, inout Path.State) -> Void = { _, _ in }) -> HeldPath<Path> {
+    state.wait(until: nil) { state -> Void? in hold(&state) ? opening(path, &state) : nil }
+    return HeldPath(access: self)
+  }
+
+  /// The same, with the state of another monitor that has the same lock.
+  func take<Other>(
+    and other: Monitor<Other>, _ opening: (Path, inout Path.State, inout Other) -> Void
+  ) -> HeldPath<Path> {
+    while true {
+      let isHeld = state.withLock(and: other) { state, other in
+        guard hold(&state) else { return false }
+        opening(path, &state, &other)
+        return true
+      }
+      if isHeld { return HeldPath(access: self) }
+      state.wait(until: nil) { $0.isPathTaken ? nil : () }
+    }
+  }
+
+  /// Nil if another thread has the path; for the connection thread.
+  func takeIfFree() -> HeldPath<Path>? {
+    state.withLock(hold) ? HeldPath(access: self) : nil
+  }
+
+  fileprivate func hold(_ state: inout Path.State) -> Bool {
+    guard !state.isPathTaken else { return false }
+    state.isPathTaken = true
+    path.taken(&state)
+    return true
+  }
+}
+
+/// A path that this thread has. It has to be given back.
+struct HeldPath<Path: StreamPath>: ~Copyable {
+  fileprivate let access: PathAccess<Path>
+
+  var path: Path { access.path }
+
+  /// Gives the path back, and calls `closing` with the lock before any other thread gets it.
+  consuming func giveBack<Result>(_ closing: (Path, inout Path.State) -> Result) -> Result {
+    access.state.change { state in
+      state.isPathTaken = false
+      return closing(access.path, &state)
+    }
+  }
+
+  /// Gives the path back while `body` waits, posts or pushes. A flush may come meanwhile, which includes the buffer at
+  /// hand.
+  mutating func whileGivenBack<Result>(_ body: () -> Result) -> Result {
+    access.state.change { $0.isPathTaken = false }
+    defer { access.state.wait(until: nil) { access.hold(&$0) ? () : nil } }
+    return body()
+  }
+}
