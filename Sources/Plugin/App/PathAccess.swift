@@ -2,6 +2,7 @@ import SDLLink
 
 /// The path of frames or samples to the head unit.
 protocol StreamPath: AnyObject {
+  associatedtype Stream: AppStream
   associatedtype State: StreamPathState
 
   /// With the lock of the state: a thread begins to use the path.
@@ -32,30 +33,24 @@ final class PathAccess<Path: StreamPath>: @unchecked Sendable {
     self.state = state
   }
 
-  /// Waits for the path, and calls `opening` when this thread gets it, with the lock.
-  func take(_ opening: (Path, inout Path.State) -> Void = { _, _ in }) -> HeldPath<Path> {
-    state.wait(until: nil) { state -> Void? in hold(&state) ? opening(path, &state) : nil }
-    return HeldPath(access: self)
-  }
-
-  /// The same, with the state of another monitor that has the same lock.
-  func take<Other>(
-    and other: Monitor<Other>, _ opening: (Path, inout Path.State, inout Other) -> Void
+  /// Waits for the path, and calls `opening` when this thread gets it, with the lock of state and negotiation.
+  func take(
+    for stream: Path.Stream, _ opening: (Path, inout Path.State, inout Path.Stream.Negotiation) -> Void = { _, _, _ in }
   ) -> HeldPath<Path> {
     while true {
-      let isHeld = state.withLock(and: other) { state, other in
+      let isHeld = state.withLock(and: stream.state) { state, negotiation in
         guard hold(&state) else { return false }
-        opening(path, &state, &other)
+        opening(path, &state, &negotiation)
         return true
       }
-      if isHeld { return HeldPath(access: self) }
+      if isHeld { return HeldPath(self, of: stream) }
       state.wait(until: nil) { $0.isPathTaken ? nil : () }
     }
   }
 
   /// Nil if another thread has the path; for the connection thread.
-  func takeIfFree() -> HeldPath<Path>? {
-    state.withLock(hold) ? HeldPath(access: self) : nil
+  func takeIfFree(for stream: Path.Stream) -> HeldPath<Path>? {
+    state.withLock(hold) ? HeldPath(self, of: stream) : nil
   }
 
   fileprivate func hold(_ state: inout Path.State) -> Bool {
@@ -68,9 +63,21 @@ final class PathAccess<Path: StreamPath>: @unchecked Sendable {
 
 /// A path that this thread has. It has to be given back.
 struct HeldPath<Path: StreamPath>: ~Copyable {
-  fileprivate let access: PathAccess<Path>
+  let stream: Path.Stream
+  private let access: PathAccess<Path>
+  private let flushCount: UInt
+
+  fileprivate init(_ access: PathAccess<Path>, of stream: Path.Stream) {
+    self.access = access
+    self.stream = stream
+    flushCount = stream.progress.flushCount
+  }
 
   var path: Path { access.path }
+
+  /// Whether a flush has come since the path was taken: in answer to something that was posted or pushed meanwhile. It
+  /// includes the buffer at hand.
+  var wasFlushed: Bool { stream.progress.flushCount != flushCount }
 
   /// Gives the path back, and calls `closing` with the lock before any other thread gets it.
   consuming func giveBack<Result>(_ closing: (Path, inout Path.State) -> Result) -> Result {
@@ -80,11 +87,10 @@ struct HeldPath<Path: StreamPath>: ~Copyable {
     }
   }
 
-  /// Gives the path back while `body` waits, posts or pushes. A flush may come meanwhile, which includes the buffer at
-  /// hand.
-  mutating func whileGivenBack<Result>(_ body: () -> Result) -> Result {
+  /// Gives the path back while `body` waits, posts or pushes.
+  mutating func whileGivenBack<Result>(_ body: (Path.Stream) -> Result) -> Result {
     access.state.change { $0.isPathTaken = false }
     defer { access.state.wait(until: nil) { access.hold(&$0) ? () : nil } }
-    return body()
+    return body(stream)
   }
 }

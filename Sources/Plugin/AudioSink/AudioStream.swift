@@ -22,7 +22,7 @@ final class AudioStream: AppStream {
   /// The app was registered since the samples' format was compared with that of the head unit.
   let isHeadUnitNew = AtomicFlag()
   /// The state between buffers.
-  private let samples: SampleAccess
+  private let samples: PathAccess<SamplePath>
   /// The assumption of a format has been reported.
   private let hasReportedAssumption = AtomicFlag()
 
@@ -34,7 +34,7 @@ final class AudioStream: AppStream {
     state = Monitor(
       AudioNegotiation(settings: settings.negotiation(isMedia: app.settings.isMedia), activity: settings.activity),
       lock: sink.lock)
-    samples = SampleAccess(SamplePath(sink: sink), sink.state)
+    samples = PathAccess(SamplePath(sink: sink), sink.state)
   }
 
   var channel: MediaChannel { connection.audio }
@@ -107,8 +107,8 @@ extension AudioStream {
     guard gst_buffer_map(buffer, &map, GST_MAP_READ) != 0 else { return GST_FLOW_ERROR }
     defer { gst_buffer_unmap(buffer, &map) }
     let bytes = UnsafeRawBufferPointer(start: map.data, count: Int(map.size))
-    var held = samples.take { path, state in path.count(arriving: bytes.count, &state.counters) }
-    let flow = held.path.render(buffer, bytes, self, &held)
+    var held = samples.take(for: self) { path, state, _ in path.count(arriving: bytes.count, &state.counters) }
+    let flow = held.path.render(buffer, bytes, &held)
     held.giveBack { _, _ in }
     return flow
   }
@@ -129,7 +129,7 @@ extension AudioStream {
   func wait(for event: UnsafeMutablePointer<GstEvent>) -> GstFlowReturn {
     switch event.pointee.type {
     case GST_EVENT_GAP:
-      return withPath { $0.path.fillGap(event, self, &$0) } ?? sink.waitByParent(for: event)
+      return withPath { $0.path.fillGap(event, &$0) } ?? sink.waitByParent(for: event)
     case GST_EVENT_EOS:
       let sent = withPath { $0.path.sendRest(before: event, self) }
       guard sent == GST_FLOW_OK else { return sent }
@@ -162,7 +162,7 @@ extension AudioStream {
 /// The sample path.
 extension AudioStream {
   private func withPath<Result>(_ body: (inout HeldPath<SamplePath>) -> Result) -> Result {
-    var held = samples.take()
+    var held = samples.take(for: self)
     let result = body(&held)
     held.giveBack { _, _ in }
     return result

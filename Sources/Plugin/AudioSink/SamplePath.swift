@@ -11,13 +11,13 @@ struct SampleState: StreamPathState {
   var isPathTaken = false
 }
 
-typealias SampleAccess = PathAccess<SamplePath>
-
 /// The path of the samples, piece by piece: waits for the right to send and for their time, makes payloads of them
 /// (``SamplePacker``), and queues those. Has the state between buffers.
 ///
-/// Only the thread that has it through ``SampleAccess`` may use it.
+/// Only the thread that has it through ``PathAccess`` may use it.
 final class SamplePath: StreamPath {
+  typealias Stream = AudioStream
+
   /// A buffer, or part of one, that is being sent.
   private struct Input {
     var buffer: UnsafeMutablePointer<GstBuffer>
@@ -28,8 +28,6 @@ final class SamplePath: StreamPath {
     var isGap: Bool
     var isSilence: Bool
     var isLive: Bool
-    /// The flush count of the stream when it arrived.
-    var flushCount: UInt
 
     var object: UnsafeMutablePointer<GstMiniObject> { UnsafeMutablePointer(OpaquePointer(buffer)) }
   }
@@ -100,13 +98,12 @@ final class SamplePath: StreamPath {
 extension SamplePath {
   /// Sends the samples of a buffer, which are counted already.
   func render(
-    _ buffer: UnsafeMutablePointer<GstBuffer>, _ bytes: UnsafeRawBufferPointer, _ stream: AudioStream,
-    _ held: inout HeldPath<SamplePath>
+    _ buffer: UnsafeMutablePointer<GstBuffer>, _ bytes: UnsafeRawBufferPointer, _ held: inout HeldPath<SamplePath>
   ) -> GstFlowReturn {
     guard let format = input?.format else {
       let error = ElementError.stream(
         GST_STREAM_ERROR_WRONG_TYPE, "The input has no caps: put decodebin and audioconvert before sdlaudiosink.")
-      held.whileGivenBack { stream.fail(error) }
+      held.whileGivenBack { $0.fail(error) }
       return GST_FLOW_ERROR
     }
     let count = format.sampleCount(ofByteCount: bytes.count)
@@ -114,39 +111,34 @@ extension SamplePath {
       hasWarnedOfParts = true
       let error = ElementError.stream(
         GST_STREAM_ERROR_FORMAT, "A buffer ends in the middle of a sample; the incomplete sample is dropped.")
-      held.whileGivenBack { stream.warn(error) }
+      held.whileGivenBack { $0.warn(error) }
     }
-    if let refused = refuse(count, stream, &held) { return refused }
+    if let refused = refuse(count, &held) { return refused }
     let isGap = cgst_buffer_has_flag(buffer, GST_BUFFER_FLAG_GAP) != 0
     let input = Input(
       buffer: buffer, bytes: bytes, range: 0..<count, isGap: isGap,
-      isSilence: isGap || (stream.startsOnData && format.isSilent(bytes)), isLive: isUpstreamLive,
-      flushCount: stream.progress.flushCount)
-    return place(input, stream, &held)
+      isSilence: isGap || (held.stream.startsOnData && format.isSilent(bytes)), isLive: isUpstreamLive)
+    return place(input, &held)
   }
 
   /// If the head unit does not play the format, upstream is asked for another, and nothing is sent until it comes.
   ///
   /// - Returns: nil if it does.
-  private func refuse(
-    _ count: Int, _ stream: AudioStream, _ held: inout HeldPath<SamplePath>
-  ) -> GstFlowReturn? {
-    if stream.isHeadUnitNew.take() { input?.headUnitChanged() }
-    switch input?.check(count, headUnit: stream.app.status.pcmFormat, now: stream.time.now) {
+  private func refuse(_ count: Int, _ held: inout HeldPath<SamplePath>) -> GstFlowReturn? {
+    if held.stream.isHeadUnitNew.take() { input?.headUnitChanged() }
+    switch input?.check(count, headUnit: held.stream.app.status.pcmFormat, now: held.stream.time.now) {
     case .played, nil: return nil
     case .wait: return drop(count, .wrongFormat)
-    case .ask(let format) where held.whileGivenBack({ stream.askUpstream(for: format) }):
+    case .ask(let format) where held.whileGivenBack({ $0.askUpstream(for: format) }):
       return drop(count, .wrongFormat)
     case .ask, .failed:
-      if let problem = input?.problem { held.whileGivenBack { stream.fail(ElementError(problem)) } }
+      if let problem = input?.problem { held.whileGivenBack { $0.fail(ElementError(problem)) } }
       return drop(count, .wrongFormat, GST_FLOW_ERROR)
     }
   }
 
   /// Clips the samples to the segment, and sends them, after silence for a gap in front of them.
-  private func place(
-    _ input: Input, _ stream: AudioStream, _ held: inout HeldPath<SamplePath>
-  ) -> GstFlowReturn {
+  private func place(_ input: Input, _ held: inout HeldPath<SamplePath>) -> GstFlowReturn {
     var input = input
     let count = input.range.count
     guard let clip = SegmentClip(sink, buffer: input.buffer, count: count, format: timeline.format) else {
@@ -157,7 +149,7 @@ extension SamplePath {
     let placement = timeline.place(
       at: clip.runningTime, now: sink.presentTime + (input.isLive ? playout.lead : .zero))
     if placement.silence > 0 {
-      let result = sendSilence(placement.silence, in: input.object, isLive: input.isLive, stream, &held)
+      let result = sendSilence(placement.silence, in: input.object, isLive: input.isLive, &held)
       guard result == GST_FLOW_OK else { return drop(input.range.count, .discarded, result) }
     }
     if placement.overlap > 0 {
@@ -167,45 +159,43 @@ extension SamplePath {
       packer.bridge()
     }
     while !input.range.isEmpty {
-      let result = sendPiece(of: &input, stream, &held)
+      let result = sendPiece(of: &input, &held)
       guard result == GST_FLOW_OK else { return drop(input.range.count, .discarded, result) }
     }
     return GST_FLOW_OK
   }
 
   /// Sends the next samples, or leaves some out; removes them from `input`.
-  private func sendPiece(
-    of input: inout Input, _ stream: AudioStream, _ held: inout HeldPath<SamplePath>
-  ) -> GstFlowReturn {
+  private func sendPiece(of input: inout Input, _ held: inout HeldPath<SamplePath>) -> GstFlowReturn {
     let grant: AudioGrant
-    switch sendDecision(isSilence: input.isSilence, isLive: input.isLive, stream, &held) {
+    switch sendDecision(isSilence: input.isSilence, isLive: input.isLive, &held) {
     case .grant(let present): grant = present
     case .drop(let reason): return pass(&input, reason)
     case .stop(let result): return result
     }
     // A message handler has flushed the pipeline, including these samples.
-    guard stream.progress.flushCount == input.flushCount else {
+    guard !held.wasFlushed else {
       let rest = input.range.count
       input.range = input.range.upperBound..<input.range.upperBound
       return drop(rest, .discarded)
     }
     let count = min(input.range.count, longestPiece)
     var (result, correction) = waitForTime(of: count, in: input.object, grant, isSilence: input.isGap)
-    if case .silence(let missing) = correction { result = fill(missing, grant, isLive: input.isLive, stream, &held) }
+    if case .silence(let missing) = correction { result = fill(missing, grant, isLive: input.isLive, &held) }
     guard result == GST_FLOW_OK else { return result }
     if case .leaveOut(let excess) = correction {
       playout.skipped(isAll: excess == count)
       return leaveOut(excess, .late, of: &input)
     }
     noteSent(count)
-    if input.isLive, tellDeferral(isBehind(stream), stream) { return leaveOut(count, .queueFull, of: &input) }
+    if input.isLive, tellDeferral(isBehind(held.stream), held.stream) { return leaveOut(count, .queueFull, of: &input) }
     let piece = input.range.prefix(count)
     input.range = piece.upperBound..<input.range.upperBound
     timeline.advance(by: count)
     guard let payload = packer.payload(of: input.buffer, input.bytes, piece, isSilence: input.isGap) else {
       return GST_FLOW_OK
     }
-    return deliver(payload, grant, isSilence: input.isSilence, isLive: input.isLive, stream, &held)
+    return deliver(payload, grant, isSilence: input.isSilence, isLive: input.isLive, &held)
   }
 
   /// Samples that may not be sent pass at the time at which they would have left, unless they are live: then they come
@@ -224,9 +214,7 @@ extension SamplePath {
   }
 
   /// Counts samples that are not sent.
-  private func drop(
-    _ count: Int, _ reason: SampleDropReason, _ result: GstFlowReturn = GST_FLOW_OK
-  ) -> GstFlowReturn {
+  private func drop(_ count: Int, _ reason: SampleDropReason, _ result: GstFlowReturn = GST_FLOW_OK) -> GstFlowReturn {
     guard count > 0 else { return result }
     sink.count { $0.samplesDropped(count, reason) }
     sink.log(GST_LEVEL_LOG, "dropped \(count) samples: \(reason)")
@@ -240,9 +228,7 @@ extension SamplePath {
   /// Fills the time of a GAP event. If it has no duration, the next buffer shows its length.
   ///
   /// - Returns: nil if it is not filled.
-  func fillGap(
-    _ event: UnsafeMutablePointer<GstEvent>, _ stream: AudioStream, _ held: inout HeldPath<SamplePath>
-  ) -> GstFlowReturn? {
+  func fillGap(_ event: UnsafeMutablePointer<GstEvent>, _ held: inout HeldPath<SamplePath>) -> GstFlowReturn? {
     guard input != nil, timeline.end != nil, let (start, duration) = sink.partOfSegment(event),
       duration <= SampleTimeline.longestSilence
     else { return nil }
@@ -256,23 +242,22 @@ extension SamplePath {
       let placement = timeline.place(at: time, now: time)
       count += placement.silence - min(placement.overlap, count)
     }
-    return sendSilence(count, in: object, isLive: isUpstreamLive, stream, &held)
+    return sendSilence(count, in: object, isLive: isUpstreamLive, &held)
   }
 
   /// Silence does not wait for the right to send: without it, it is only counted.
   private func sendSilence(
-    _ count: Int, in object: UnsafeMutablePointer<GstMiniObject>, isLive: Bool, _ stream: AudioStream,
-    _ held: inout HeldPath<SamplePath>
+    _ count: Int, in object: UnsafeMutablePointer<GstMiniObject>, isLive: Bool, _ held: inout HeldPath<SamplePath>
   ) -> GstFlowReturn {
     var left = count
     while left > 0 {
-      guard let grant = stream.state.withLock({ $0.permission }) else {
+      guard let grant = held.stream.state.withLock({ $0.permission }) else {
         timeline.advance(by: left)
         return GST_FLOW_OK
       }
       let piece = min(left, longestPiece)
       var (result, correction) = waitForTime(of: piece, in: object, grant, isSilence: true)
-      if case .silence(let missing) = correction { result = fill(missing, grant, isLive: isLive, stream, &held) }
+      if case .silence(let missing) = correction { result = fill(missing, grant, isLive: isLive, &held) }
       guard result == GST_FLOW_OK else { return result }
       if case .leaveOut(let excess) = correction {
         left -= excess
@@ -283,8 +268,8 @@ extension SamplePath {
       left -= piece
       noteSent(piece)
       timeline.advance(by: piece)
-      guard !isLive || !isBehind(stream) else { continue }
-      result = deliver(packer.silence(piece), grant, isSilence: true, isLive: isLive, stream, &held)
+      guard !isLive || !isBehind(held.stream) else { continue }
+      result = deliver(packer.silence(piece), grant, isSilence: true, isLive: isLive, &held)
       guard result == GST_FLOW_OK else { return result }
     }
     return GST_FLOW_OK
@@ -292,10 +277,10 @@ extension SamplePath {
 
   /// Sends silence that fills the time until the next samples are due.
   private func fill(
-    _ count: Int, _ grant: AudioGrant, isLive: Bool, _ stream: AudioStream, _ held: inout HeldPath<SamplePath>
+    _ count: Int, _ grant: AudioGrant, isLive: Bool, _ held: inout HeldPath<SamplePath>
   ) -> GstFlowReturn {
     noteSent(count)
-    return deliver(packer.silence(count), grant, isSilence: true, isLive: isLive, stream, &held)
+    return deliver(packer.silence(count), grant, isSilence: true, isLive: isLive, &held)
   }
 
   /// Sends short buffers that wait for more, if that does not block.
@@ -319,12 +304,10 @@ extension SamplePath {
 
 extension SamplePath {
   /// Decides what to do with the samples at hand, after a moment in which that may change, or a pause.
-  private func sendDecision(
-    isSilence: Bool, isLive: Bool, _ stream: AudioStream, _ held: inout HeldPath<SamplePath>
-  ) -> SendDecision {
+  private func sendDecision(isSilence: Bool, isLive: Bool, _ held: inout HeldPath<SamplePath>) -> SendDecision {
     let timing: BufferTiming = isLive ? .live : sink.hasClock ? .synchronized : .unsynchronized
     while true {
-      switch decide(timing, isSilence: isSilence, stream, &held) {
+      switch decide(timing, isSilence: isSilence, &held) {
       case .send(let grant): return .grant(grant)
       case .drop(let reason), .wait(let reason, _): return .drop(reason)
       case .interrupted:
@@ -336,16 +319,16 @@ extension SamplePath {
   }
 
   private func decide(
-    _ timing: BufferTiming, isSilence: Bool, _ stream: AudioStream, _ held: inout HeldPath<SamplePath>
+    _ timing: BufferTiming, isSilence: Bool, _ held: inout HeldPath<SamplePath>
   ) -> AudioNegotiation.SampleDecision {
-    let decision = stream.state.withLock { stream.decide(&$0, timing, isSilence: isSilence) }
+    let decision = held.stream.state.withLock { held.stream.decide(&$0, timing, isSilence: isSilence) }
     if case .send = decision { return decision }
-    held.whileGivenBack { stream.deliverNotifications() }
+    held.whileGivenBack { $0.deliverNotifications() }
     guard case .wait(_, let longest) = decision else { return decision }
-    defer { held.whileGivenBack { stream.deliverNotifications() } }
+    defer { held.whileGivenBack { $0.deliverNotifications() } }
     sink.log(GST_LEVEL_DEBUG, "waiting until the head unit plays the app's sound")
-    return stream.waitForHeadUnit(atMost: longest) { negotiation in
-      switch stream.decide(&negotiation, timing, isSilence: isSilence) {
+    return held.stream.waitForHeadUnit(atMost: longest) { negotiation in
+      switch held.stream.decide(&negotiation, timing, isSilence: isSilence) {
       case .wait, .drop: nil
       case let next: next
       }
@@ -430,12 +413,11 @@ extension SamplePath {
   /// Queues a payload; sound that is not live waits for room, and for another grant if this one ends. Silence does not
   /// wait for a grant.
   private func deliver(
-    _ payload: SamplePayload, _ grant: AudioGrant, isSilence: Bool, isLive: Bool, _ stream: AudioStream,
-    _ held: inout HeldPath<SamplePath>
+    _ payload: SamplePayload, _ grant: AudioGrant, isSilence: Bool, isLive: Bool, _ held: inout HeldPath<SamplePath>
   ) -> GstFlowReturn {
     var grant = grant
     while true {
-      switch stream.channel.submit(payload, grantEpoch: grant.epoch, blocking: !isLive) {
+      switch held.stream.channel.submit(payload, grantEpoch: grant.epoch, blocking: !isLive) {
       case .queued: return GST_FLOW_OK
       case .full:
         payload.giveUp(.queueFull)
@@ -445,15 +427,15 @@ extension SamplePath {
         payload.giveUp(.notStreaming)
         return GST_FLOW_OK
       case .closed, .stale:
-        guard !isLive, waitForEnd(of: grant, stream) else {
+        guard !isLive, waitForEnd(of: grant, held.stream) else {
           payload.giveUp(.notStreaming)
           return GST_FLOW_OK
         }
       case .flushing: break
       }
-      switch sendDecision(isSilence: isSilence, isLive: isLive, stream, &held) {
+      switch sendDecision(isSilence: isSilence, isLive: isLive, &held) {
       case .grant(let next):
-        if next.epoch != grant.epoch { begin(next, with: payload, isLive: isLive, stream, &held) }
+        if next.epoch != grant.epoch { begin(next, with: payload, isLive: isLive, &held) }
         grant = next
       case .drop(let reason):
         payload.giveUp(reason)
@@ -467,15 +449,14 @@ extension SamplePath {
 
   /// The grant has changed since the payload was made: the head unit starts to play from an empty queue.
   private func begin(
-    _ grant: AudioGrant, with payload: SamplePayload, isLive: Bool, _ stream: AudioStream,
-    _ held: inout HeldPath<SamplePath>
+    _ grant: AudioGrant, with payload: SamplePayload, isLive: Bool, _ held: inout HeldPath<SamplePath>
   ) {
     use(grant)
     let count = payload.sampleCount + payload.silenceCount
     guard let end = timeline.end else { return }
     let time = max(end - timeline.format.duration(ofSampleCount: count), .zero)
     if case .silence(let missing) = correction(of: count, at: time, isSilence: false) {
-      _ = fill(missing, grant, isLive: isLive, stream, &held)
+      _ = fill(missing, grant, isLive: isLive, &held)
     }
     noteSent(count)
   }

@@ -13,7 +13,7 @@ import X264Encoder
 /// It derives from GstBaseSink and not from GstVideoSink, which is made for raw video: that drops late frames, but
 /// frames of H.264, which depend on each other, must not be dropped.
 ///
-/// Locks, outermost first: the pad's stream lock (taken by GStreamer) → the frame path (``FrameAccess``, no lock) →
+/// Locks, outermost first: the pad's stream lock (taken by GStreamer) → the frame path (``PathAccess``, no lock) →
 /// `runs` → the app's state → `state`, which is also that of the stream → those of notifications, touches, haptic
 /// rectangles and notice, `settings`, the connection. None of ours is held while calling GStreamer or waiting.
 final class VideoSink: AppElement {

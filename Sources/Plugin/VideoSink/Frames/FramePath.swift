@@ -67,7 +67,6 @@ protocol FormatPath: AnyObject {
   func isLast(_ buffer: UnsafeMutablePointer<GstBuffer>) -> Bool
   /// A frame may not be sent now.
   func pass(_ frame: Frame, _ reason: FrameDropReason) -> FrameOutcome
-  func frameLost()
   /// Sends waiting frames, as far as the link takes them. On any thread; it does not block.
   ///
   /// - Parameter isLast: whether no frame follows, so that none is too late.
@@ -79,8 +78,6 @@ protocol FormatPath: AnyObject {
   func fillWithLastPicture(
     _ payload: FramePayload, _ permission: VideoNegotiation.Permission, isNew: Bool
   ) -> Bool
-  /// Its payload was not queued.
-  func lastPictureLost()
 }
 
 extension FormatPath {
@@ -97,7 +94,9 @@ extension FormatPath {
     begin(permission.grant)
     let payload = output.takePayload(.repeated)
     guard fillWithLastPicture(payload, permission, isNew: isNew) else { return output.giveBack(payload) }
-    if output.submitNow(payload, permission.grant, countedAt: time, isLast: isLast) != nil { lastPictureLost() }
+    let obstacle = output.submitNow(payload, permission.grant, countedAt: time, isLast: isLast)
+    // The next pictures of the encoder would depend on this one.
+    if obstacle != nil, !output.isInputEncoded { output.requireKeyFrame() }
   }
 }
 
@@ -107,8 +106,10 @@ extension FormatPath {
 /// Frames are encoded in render, after the wait for the clock, so that only frames that are sent are encoded: a picture
 /// that the decoder never gets would break the pictures that refer to it.
 ///
-/// Only the thread that has it through ``FrameAccess`` may use it.
+/// Only the thread that has it through ``PathAccess`` may use it.
 final class FramePath: StreamPath {
+  typealias Stream = VideoStream
+
   let output: FrameOutput
   let raw: RawPath
   let h264: H264Path
@@ -129,21 +130,6 @@ final class FramePath: StreamPath {
 
   func taken(_ state: inout FrameState) {
     output.taken(&state)
-  }
-
-  /// Counts a frame, whose use of the path ends, and returns the results of that.
-  ///
-  /// - Parameter outcome: nil if there was no frame.
-  func given(_ outcome: FrameOutcome?, _ state: inout FrameState, now: Duration) -> FrameResults {
-    switch outcome {
-    case nil, .queued: break
-    case .parametersKept: state.counters.frameDropped(.noPicture)
-    case .unchanged: state.counters.frameUnchanged()
-    case .dropped(let reason, _), .kept(let reason), .failed(_, let reason): state.counters.frameDropped(reason)
-    }
-    var results = output.takeResults(&state.counters, now: now)
-    results.lacksPicture = h264.takeLack(isInUse: format === h264)
-    return results
   }
 }
 
@@ -174,15 +160,16 @@ extension FramePath {
     isInputNew = true
   }
 
-  /// A new stream follows another: H.264 continues with a key frame.
-  func restart() {
+  /// A frame is lost, or a new stream follows: H.264 continues with a key frame. Of raw pictures none depends on those
+  /// that were not encoded.
+  func resynchronize() {
     if !isRaw { h264.requireKeyFrame() }
   }
 
   func flush() {
     raw.flush()
     h264.flush()
-    restart()
+    resynchronize()
   }
 
   func end() {
@@ -239,5 +226,23 @@ extension FramePath {
   func close(_ permission: VideoNegotiation.Permission) {
     guard output.announcesNext(in: permission.grant) else { return }
     format?.sendLastPicture(permission, isLast: true, at: output.time.now)
+  }
+}
+
+extension HeldPath where Path == FramePath {
+  /// Gives the path back, and counts a frame under the same lock.
+  consuming func giveBack(counting outcome: FrameOutcome? = nil) -> FrameResults {
+    let now = stream.time.now
+    return giveBack { path, state in
+      switch outcome {
+      case nil, .queued: break
+      case .parametersKept: state.counters.frameDropped(.noPicture)
+      case .unchanged: state.counters.frameUnchanged()
+      case .dropped(let reason, _), .kept(let reason), .failed(_, let reason): state.counters.frameDropped(reason)
+      }
+      var results = path.output.takeResults(&state.counters, now: now)
+      results.lacksPicture = path.h264.takeLack(isInUse: path.format === path.h264)
+      return results
+    }
   }
 }

@@ -65,10 +65,6 @@ final class H264Path: FormatPath {
     if output.begin(grant, longestPause: FrameOutput.decoderTimeout) { passthrough.forgetKeyFrameRequest() }
   }
 
-  func frameLost() {
-    requireKeyFrame()
-  }
-
   /// Whether frames of a live stream come of which no decoder can show any yet; nil if that is as it was.
   func takeLack(isInUse: Bool) -> Bool? {
     let lacks = isInUse && lacksPicture
@@ -87,6 +83,7 @@ final class H264Path: FormatPath {
     forget()
   }
 
+  /// The decoder gets none of the frames so far.
   func forget() {
     forgetPrerolled()
     group.forget()
@@ -161,9 +158,6 @@ final class H264Path: FormatPath {
     if group.buffers.last != buffer { group.add(buffer, isKeyFrame: payload.isKeyFrame) }
     return true
   }
-
-  /// No other picture depends on it.
-  func lastPictureLost() {}
 }
 
 // MARK: Frames that wait

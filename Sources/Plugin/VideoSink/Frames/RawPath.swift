@@ -83,9 +83,6 @@ final class RawPath: FormatPath {
     return .dropped(reason)
   }
 
-  /// Nothing has been encoded yet, so nothing depends on it.
-  func frameLost() {}
-
   func flush() {
     thinning.reset()
     discardDeferred()
@@ -409,11 +406,6 @@ extension RawPath {
       encoder.close()
       return false
     }
-  }
-
-  /// The next pictures would depend on it, and the decoder never gets it.
-  func lastPictureLost() {
-    output.requireKeyFrame()
   }
 
   /// An element that has failed would fail again; libx264 may do better with the next picture.

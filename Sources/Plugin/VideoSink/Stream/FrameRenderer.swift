@@ -32,11 +32,18 @@ final class FrameRenderer: @unchecked Sendable {
   /// The picture that is seen while the pipeline stays in PAUSED; render brings the others at their time.
   func preroll(with buffer: UnsafeMutablePointer<GstBuffer>, _ stream: VideoStream) -> GstFlowReturn {
     prerolled = Buffer(retaining: buffer)
-    var held = stream.frames.take()
-    stream.chooseForNewInput(&held)
+    var held = stream.frames.take(for: stream)
+    chooseForNewInput(&held)
     show(buffer, held.path, stream)
     stream.tell(held.giveBack())
     return stream.preroll()
+  }
+
+  /// New caps may come from other elements, with other ranges and sizes.
+  private func chooseForNewInput(_ held: inout HeldPath<FramePath>) {
+    guard held.path.isInputNew else { return }
+    held.path.isInputNew = false
+    held.whileGivenBack { $0.choose(.caps) }
   }
 
   private func show(_ buffer: UnsafeMutablePointer<GstBuffer>, _ path: FramePath, _ stream: VideoStream) {
@@ -49,17 +56,16 @@ final class FrameRenderer: @unchecked Sendable {
   }
 
   func render(_ buffer: UnsafeMutablePointer<GstBuffer>, _ stream: VideoStream) -> GstFlowReturn {
-    let flushCount = stream.progress.flushCount
     var frame = Frame(buffer, of: stream.sink)
     var opening = Opening()
-    var held = stream.frames.take(and: stream.state) { path, state, negotiation in
+    var held = stream.frames.take(for: stream) { path, state, negotiation in
       opening = open(buffer, path, &state.counters, &negotiation, now: stream.time.now)
     }
     if let deferred = opening.replaced {
       held.path.output.announceLoss(.latency, of: deferred)
       frame.isDue = true
     }
-    let outcome = opening.outcome ?? send(frame, &held, stream, opening, flushCount)
+    let outcome = opening.outcome ?? send(frame, &held, opening)
     let flow = conclude(outcome, of: frame, held.path)
     if let complaint = watchTime(of: buffer, outcome, now: stream.time.now) {
       held.path.output.announce(.warning(complaint.warning))
@@ -126,12 +132,12 @@ final class FrameRenderer: @unchecked Sendable {
       path.output.announceLoss(reason, of: frame.time)
       return GST_FLOW_OK
     case .dropped(let reason, let result):
-      path.format?.frameLost()
+      path.resynchronize()
       path.output.announceLoss(reason, of: frame.time)
       return result
     case .failed(let error, let reason):
       if let error { path.output.announce(.error(error)) }
-      path.format?.frameLost()
+      path.resynchronize()
       path.output.announceLoss(reason, of: frame.time)
       return GST_FLOW_ERROR
     }
@@ -141,10 +147,8 @@ final class FrameRenderer: @unchecked Sendable {
 // MARK: One frame
 
 extension FrameRenderer {
-  private func send(
-    _ frame: Frame, _ held: inout HeldPath<FramePath>, _ stream: VideoStream, _ opening: Opening, _ flushCount: UInt
-  ) -> FrameOutcome {
-    stream.chooseForNewInput(&held)
+  private func send(_ frame: Frame, _ held: inout HeldPath<FramePath>, _ opening: Opening) -> FrameOutcome {
+    chooseForNewInput(&held)
     do throws(ElementError) {
       guard try held.path.begin(frame) else { return .dropped(.noPicture) }
     } catch {
@@ -153,33 +157,33 @@ extension FrameRenderer {
     var (permission, size) = (opening.permission, opening.size)
     if !held.path.isRaw, let reason = reasonToLeaveOut(frame.buffer, held.path) { return .dropped(reason) }
     if !held.path.isRaw, let encodedSize = held.path.h264.passthrough.size, encodedSize != size {
-      stream.sink.log(GST_LEVEL_INFO, "the H.264 stream is \(encodedSize)")
-      stream.inputChanged(encodedSize, isRaw: false)
-      held.whileGivenBack { stream.deliverNotifications() }
+      held.stream.sink.log(GST_LEVEL_INFO, "the H.264 stream is \(encodedSize)")
+      held.stream.inputChanged(encodedSize, isRaw: false)
+      held.whileGivenBack { $0.deliverNotifications() }
       (permission, size) = (nil, encodedSize)
     }
-    if let regions = held.path.changedRegions(of: frame.buffer, pictureSize: size) {
-      stream.setRegions(regions, size, held.path)
+    if let regions = held.path.changedRegions(of: frame.buffer, pictureSize: size),
+      let warning = held.stream.setRegions(regions, size, held.path.output.settings.turn)
+    {
+      held.path.output.announce(.warning(warning))
     }
-    return send(frame, &held, stream, permission, flushCount)
+    return send(frame, &held, permission)
   }
 
   private func send(
-    _ frame: Frame, _ held: inout HeldPath<FramePath>, _ stream: VideoStream,
-    _ permission: VideoNegotiation.Permission?, _ flushCount: UInt
+    _ frame: Frame, _ held: inout HeldPath<FramePath>, _ permission: VideoNegotiation.Permission?
   ) -> FrameOutcome {
     var frame = frame
     var decision = permission.map { VideoNegotiation.FrameDecision.send($0) }
     while true {
-      // A message or event was answered with a flush, which includes this frame.
-      guard stream.progress.flushCount == flushCount else { return .dropped(.discarded) }
-      let present = decision ?? decide(frame, &held, stream)
+      guard !held.wasFlushed else { return .dropped(.discarded) }
+      let present = decision ?? decide(frame, &held)
       decision = nil
       switch present {
       case .send(let permission):
         let outcome = held.path.send(frame, permission)
         if case .dropped(.notStreaming, GST_FLOW_OK) = outcome, held.path.isRaw, !held.path.output.isUpstreamLive,
-          waitForEnd(of: permission.grant, &held, stream)
+          waitForEnd(of: permission.grant, &held)
         {
           frame.isDue = true
           continue
@@ -187,9 +191,9 @@ extension FrameRenderer {
         return outcome
       case .drop(let reason), .wait(let reason): return held.path.format?.pass(frame, reason) ?? .dropped(reason)
       case .askUpstream(let question, let dropsFrame):
-        if held.whileGivenBack({ stream.askUpstream(question) }) != .stays, dropsFrame { return .dropped(.wrongSize) }
+        if held.whileGivenBack({ $0.askUpstream(question) }) != .stays, dropsFrame { return .dropped(.wrongSize) }
       case .interrupted:
-        let result = held.whileGivenBack { gst_base_sink_wait_preroll(stream.sink.baseSink) }
+        let result = held.whileGivenBack { gst_base_sink_wait_preroll($0.sink.baseSink) }
         guard result == GST_FLOW_OK else { return .dropped(.discarded, result) }
       case .fail(let problem):
         return .failed(problem.map { ElementError($0) }, problem == nil ? .discarded : .wrongSize)
@@ -214,30 +218,28 @@ extension FrameRenderer {
   /// reported here.
   ///
   /// - Returns: False if the end was not reported in time; the picture is lost then.
-  private func waitForEnd(of grant: VideoGrant, _ held: inout HeldPath<FramePath>, _ stream: VideoStream) -> Bool {
+  private func waitForEnd(of grant: VideoGrant, _ held: inout HeldPath<FramePath>) -> Bool {
     held.whileGivenBack {
-      stream.waitForHeadUnit { negotiation in
+      $0.waitForHeadUnit { negotiation in
         negotiation.isInterrupted || negotiation.permission?.grant.epoch != grant.epoch ? true : nil
       }
     } ?? false
   }
 
   /// Decides what to do with the frame at hand, after a moment in which that may change.
-  private func decide(
-    _ frame: Frame, _ held: inout HeldPath<FramePath>, _ stream: VideoStream
-  ) -> VideoNegotiation.FrameDecision {
-    let isSynchronized = stream.sink.isSynchronized(frame.buffer.pointee.pts)
+  private func decide(_ frame: Frame, _ held: inout HeldPath<FramePath>) -> VideoNegotiation.FrameDecision {
+    let isSynchronized = held.stream.sink.isSynchronized(frame.buffer.pointee.pts)
     let timing: BufferTiming =
       held.path.output.isUpstreamLive ? .live : isSynchronized ? .synchronized : .unsynchronized
     // The thread that adds notifications delivers them: another one, with a frame, may be unable to do what an
     // application asks for in answer.
     var mustDeliver = false
-    let decision = stream.state.withLock { decide(timing, &$0, stream, &mustDeliver) }
+    let decision = held.stream.state.withLock { decide(timing, &$0, held.stream, &mustDeliver) }
     guard case .wait = decision else {
-      if mustDeliver { held.whileGivenBack { stream.deliverNotifications() } }
+      if mustDeliver { held.whileGivenBack { $0.deliverNotifications() } }
       return decision
     }
-    return held.whileGivenBack {
+    return held.whileGivenBack { stream in
       if mustDeliver { stream.deliverNotifications() }
       mustDeliver = false
       stream.sink.log(GST_LEVEL_DEBUG, "waiting until the head unit shows the app")

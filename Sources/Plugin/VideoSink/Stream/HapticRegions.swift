@@ -32,12 +32,13 @@ final class HapticRegions: Sendable {
   }
 
   /// The regions of frames have changed.
-  func setOfFrames(_ rectangles: [HapticRectangle], pictureSize: VideoSize?, warn: (ElementError) -> Void) {
+  ///
+  /// - Returns: a warning, if there are too many for the first time.
+  func setOfFrames(_ rectangles: [HapticRectangle], pictureSize: VideoSize?) -> ElementError? {
     change { $0.ofFrames = HapticRectangleList(rectangles, pictureSize: pictureSize) }
-    if rectangles.count > SendHapticData.maximumCount, !hasWarned.peek {
-      hasWarned.raise()
-      warn(Self.tooMany("A frame has"))
-    }
+    guard rectangles.count > SendHapticData.maximumCount, !hasWarned.peek else { return nil }
+    hasWarned.raise()
+    return Self.tooMany("A frame has")
   }
 
   /// Gives the connection the present rectangles. The lock is kept, so that the last list is the newest; the connection

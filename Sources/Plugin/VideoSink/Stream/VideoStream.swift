@@ -17,7 +17,7 @@ final class VideoStream: AppStream {
   let state: Monitor<VideoNegotiation>
   let notifications = NotificationQueue<VideoNotification>()
   let progress = StreamProgress()
-  let frames: FrameAccess
+  let frames: PathAccess<FramePath>
   let renderer: FrameRenderer
   let touches: TouchForwarder
   private let keys: KeyForwarder
@@ -40,7 +40,7 @@ final class VideoStream: AppStream {
     state = Monitor(
       VideoNegotiation(settings: settings.negotiation, appState: settings.appState), lock: sink.lock)
     let output = FrameOutput(sink: sink, connection: app.connection, time: sink.time, resumption: resumption)
-    frames = FrameAccess(FramePath(output, keyFrameRequest: keyFrameRequest), sink.state)
+    frames = PathAccess(FramePath(output, keyFrameRequest: keyFrameRequest), sink.state)
     renderer = FrameRenderer()
     touches = TouchForwarder(sink: sink, connection: app.connection, time: sink.time)
     keys = KeyForwarder(sink: sink, time: sink.time)
@@ -83,7 +83,7 @@ final class VideoStream: AppStream {
   func willEndService() { connection.setHapticRectangles(nil) }
 
   func discardRest() {
-    let held = frames.take()
+    let held = frames.take(for: self)
     held.path.end()
     // Nothing is posted any more.
     _ = held.giveBack()
@@ -239,17 +239,12 @@ extension VideoStream {
 
   var isInputRaw: Bool { state.withLock { $0.isInputRaw } }
 
-  /// New caps may come from other elements, with other ranges and sizes.
-  func chooseForNewInput(_ held: inout HeldPath<FramePath>) {
-    guard held.path.isInputNew else { return }
-    held.path.isInputNew = false
-    held.whileGivenBack { choose(.caps) }
-  }
-
   /// Regions stay valid until a frame has others.
-  func setRegions(_ regions: [HapticRectangle], _ pictureSize: VideoSize?, _ path: FramePath) {
-    let turned = pictureSize.map { size in regions.map { path.output.settings.turn.turned($0, in: size) } } ?? regions
-    haptics.setOfFrames(turned, pictureSize: pictureSize) { path.output.announce(.warning($0)) }
+  ///
+  /// - Returns: a warning, if there are too many.
+  func setRegions(_ regions: [HapticRectangle], _ pictureSize: VideoSize?, _ turn: PictureTurn) -> ElementError? {
+    let turned = pictureSize.map { size in regions.map { turn.turned($0, in: size) } } ?? regions
+    return haptics.setOfFrames(turned, pictureSize: pictureSize)
   }
 
   func observe(_ event: UnsafeMutablePointer<GstEvent>) {
@@ -259,7 +254,7 @@ extension VideoStream {
       withPath { $0.flush() }
       change { $0.flushed() }
     case GST_EVENT_STREAM_START:
-      withPath { $0.restart() }
+      withPath { $0.resynchronize() }
       turnChanged(toTag: PictureTurn.none)
       change { $0.streamBegan() }
     case GST_EVENT_TAG:
@@ -278,7 +273,7 @@ extension VideoStream {
   /// Calls `body` with the frame path, and then posts and pushes the results.
   @discardableResult
   func withPath<Result>(_ body: (FramePath) -> Result) -> Result {
-    let held = frames.take()
+    let held = frames.take(for: self)
     let result = body(held.path)
     tell(held.giveBack())
     return result
@@ -287,7 +282,7 @@ extension VideoStream {
   /// The same, unless another thread has it; for the connection thread.
   @discardableResult
   func withPathIfFree<Result>(_ body: (FramePath) -> Result) -> Result? {
-    guard let held = frames.takeIfFree() else { return nil }
+    guard let held = frames.takeIfFree(for: self) else { return nil }
     let result = body(held.path)
     tell(held.giveBack())
     return result

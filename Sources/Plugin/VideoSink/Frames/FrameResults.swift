@@ -36,13 +36,3 @@ struct FrameState: StreamPathState {
   var payloads: [FramePayload] = []
   var isPathTaken = false
 }
-
-typealias FrameAccess = PathAccess<FramePath>
-
-extension HeldPath where Path == FramePath {
-  /// Gives the path back after a frame, and counts the frame under the same lock.
-  consuming func giveBack(counting outcome: FrameOutcome? = nil) -> FrameResults {
-    let now = path.output.time.now
-    return giveBack { path, state in path.given(outcome, &state, now: now) }
-  }
-}
