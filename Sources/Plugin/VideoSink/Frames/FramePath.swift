@@ -72,12 +72,10 @@ protocol FormatPath: AnyObject {
   /// - Parameter isLast: whether no frame follows, so that none is too late.
   /// - Returns: when to look again; nil when nothing waits, so that the last picture may be repeated.
   func sendWaiting(_ permission: VideoNegotiation.Permission, isLast: Bool, now: Duration) -> Duration?
-  /// Puts the last picture into a payload; false when there is none, or it can't be repeated.
+  /// The last picture once more; nil when there is none, or it can't be repeated.
   ///
   /// - Parameter isNew: whether it has not been sent before; then it may be the key frame that is due.
-  func fillWithLastPicture(
-    _ payload: FramePayload, _ permission: VideoNegotiation.Permission, isNew: Bool
-  ) -> Bool
+  func payloadOfLastPicture(_ permission: VideoNegotiation.Permission, isNew: Bool) -> FramePayload?
 }
 
 extension FormatPath {
@@ -92,8 +90,7 @@ extension FormatPath {
   ) {
     guard !output.connection.video.isFull else { return }
     begin(permission.grant)
-    let payload = output.takePayload(.repeated)
-    guard fillWithLastPicture(payload, permission, isNew: isNew) else { return output.giveBack(payload) }
+    guard let payload = payloadOfLastPicture(permission, isNew: isNew) else { return }
     let obstacle = output.submitNow(payload, permission.grant, countedAt: time, isLast: isLast)
     // The next pictures of the encoder would depend on this one.
     if obstacle != nil, !output.isInputEncoded { output.requireKeyFrame() }
@@ -192,9 +189,7 @@ extension FramePath {
   /// Reads the touchable regions of a frame.
   ///
   /// - Returns: the regions, if they differ from those before, or belong to pictures of another size.
-  func changedRegions(
-    of buffer: UnsafeMutablePointer<GstBuffer>, pictureSize: VideoSize?
-  ) -> [HapticRectangle]? {
+  func changedRegions(of buffer: UnsafeMutablePointer<GstBuffer>, pictureSize: VideoSize?) -> [HapticRectangle]? {
     // Usually neither this frame nor the last one has any.
     guard
       !regions.rectangles.isEmpty

@@ -166,8 +166,7 @@ final class H264Passthrough {
     }
   }
 
-  /// Has a payload refer to an access unit, if that can be decoded.
-  func fill(
+  private func fill(
     _ payload: FramePayload, from buffer: UnsafeMutablePointer<GstBuffer>, for grant: VideoGrant
   ) throws(Obstacle) {
     // Packets are cut out of one block.
@@ -246,11 +245,12 @@ final class H264Passthrough {
     return true
   }
 
-  /// Puts a picture that looks like the last one into a payload; false when the stream does not allow one.
-  func fillWithRepeat(_ payload: FramePayload) -> Bool {
-    guard let bytes = repeatPicture.accessUnit() else { return false }
+  /// A picture that looks like the last one; nil when the stream does not allow one.
+  func payloadOfRepeat() -> FramePayload? {
+    guard let bytes = repeatPicture.accessUnit() else { return nil }
+    let payload = output.takePayload(.repeated)
     bytes.withUnsafeBytes { payload.store($0, isKeyFrame: false) }
-    return true
+    return payload
   }
 
   /// A key frame is looked at as a whole: h264parse puts access unit delimiters into a block of their own.

@@ -146,17 +146,15 @@ final class H264Path: FormatPath {
     return nil
   }
 
-  func fillWithLastPicture(
-    _ payload: FramePayload, _ permission: VideoNegotiation.Permission, isNew: Bool
-  ) -> Bool {
-    guard output.needsKeyFrame || isPrerolledDue else { return passthrough.fillWithRepeat(payload) }
+  func payloadOfLastPicture(_ permission: VideoNegotiation.Permission, isNew: Bool) -> FramePayload? {
+    guard output.needsKeyFrame || isPrerolledDue else { return passthrough.payloadOfRepeat() }
     // Without its key frame the stream can't be resumed, so after any interruption a key frame has to come.
     guard let buffer = prerolled?.pointer,
-      (try? passthrough.fill(payload, from: buffer, for: permission.grant)) != nil
-    else { return false }
+      let payload = try? passthrough.payload(.repeated, of: buffer, for: permission.grant)
+    else { return nil }
     isPrerolledDue = false
     if group.buffers.last != buffer { group.add(buffer, isKeyFrame: payload.isKeyFrame) }
-    return true
+    return payload
   }
 }
 

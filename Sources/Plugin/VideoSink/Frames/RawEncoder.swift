@@ -264,9 +264,7 @@ final class RawEncoder {
     output.sink.count { $0.rates = rates }
   }
 
-  private func encoderSettings(
-    _ info: GstVideoInfo, _ targets: EncoderTargets, followsLink: Bool
-  ) -> EncoderSettings {
+  private func encoderSettings(_ info: GstVideoInfo, _ targets: EncoderTargets, followsLink: Bool) -> EncoderSettings {
     var info = info
     let bitrate = followsLink ? targets.ceiling : targets.bitrate
     return EncoderSettings(

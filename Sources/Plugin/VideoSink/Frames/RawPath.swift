@@ -121,22 +121,15 @@ final class RawPath: FormatPath {
     tellDeferral(false)
     // A picture without room in the queue is better dropped before it is encoded: no other depends on it yet.
     if output.isUpstreamLive, output.isQueueFull { return .dropped(.queueFull) }
-    let payload = output.takePayload(.frame)
     do {
-      switch try encodeFrame(
-        frame.buffer, permission, into: payload, isRepetition: change == .refinement, waitingWith: frame)
-      {
-      case .done: return output.submit(payload, permission, at: frame.runningTime)
-      case .delayed:
-        output.giveBack(payload)
-        return .queued
+      switch try encodeFrame(frame.buffer, permission, isRepetition: change == .refinement, waitingWith: frame) {
+      case .done(let payload): return output.submit(payload, permission, at: frame.runningTime)
+      case .delayed: return .queued
       case .unreadable:
-        output.giveBack(payload)
         warnOfUnreadable(frame.buffer)
         return .dropped(.noPicture)
       }
     } catch {
-      output.giveBack(payload)
       encoder.close()
       return .failed(.stream(GST_STREAM_ERROR_ENCODE, "The picture could not be encoded: \(error)"))
     }
@@ -202,55 +195,54 @@ final class RawPath: FormatPath {
   }
 
   private enum Encoding {
-    /// The payload has it.
-    case done
+    case done(FramePayload)
     /// The encoder has it; its frame counts as queued.
     case delayed
     /// It can't be read, or the encoder takes only other formats.
     case unreadable
   }
 
-  /// Encodes a frame from upstream, and counts it.
+  /// Encodes a frame from upstream.
   ///
   /// - Parameter frame: the one at hand, with which this thread may wait for room in the queue for access units that the
   ///   encoder has finished late; nil if it may not wait.
   private func encodeFrame(
-    _ picture: UnsafeMutablePointer<GstBuffer>, _ permission: VideoNegotiation.Permission, into payload: FramePayload,
-    isRepetition: Bool, waitingWith frame: Frame?
+    _ picture: UnsafeMutablePointer<GstBuffer>, _ permission: VideoNegotiation.Permission, isRepetition: Bool,
+    waitingWith frame: Frame?
   ) throws(EncoderError) -> Encoding {
-    let began = output.time.now
     let isRequested = keyFrameRequest.take()
     let mustStandAlone = output.needsKeyFrame && !encoder.awaitsKeyFrame
     let kind: PictureKind = mustStandAlone || isRequested ? .keyFrame : isRepetition ? .repetition : .frame
-    let encoding = try encode(picture, permission, into: payload, as: kind, waitingWith: frame)
-    if encoding != .unreadable {
-      payload.encoding = FramePayload.Encoding(time: output.time.now - began, isForced: isRequested)
-    }
-    return encoding
+    return try encode(picture, permission, for: .frame, as: kind, isForced: isRequested, waitingWith: frame)
   }
 
   /// Encodes a picture; once more, as a key frame, if the machine stood still for so long that the head unit may have
   /// closed its decoder, or if the encoder has made no key frame although one was needed.
   private func encode(
-    _ picture: UnsafeMutablePointer<GstBuffer>, _ permission: VideoNegotiation.Permission, into payload: FramePayload,
-    as kind: PictureKind, waitingWith frame: Frame?
+    _ picture: UnsafeMutablePointer<GstBuffer>, _ permission: VideoNegotiation.Permission, for use: FramePayload.Kind,
+    as kind: PictureKind, isForced: Bool = false, waitingWith frame: Frame?
   ) throws(EncoderError) -> Encoding {
+    let began = output.time.now
+    let payload = output.takePayload(use)
+    var isDone = false
+    defer { if !isDone { output.giveBack(payload) } }
     var encoding = try encodeOnce(picture, permission, into: payload, as: kind, waitingWith: frame)
-    if encoding == .done, !payload.isKeyFrame {
+    if case .done = encoding, !payload.isKeyFrame {
       if output.silence(output.time.now) >= Self.longestPause {
         encoding = try encodeOnce(picture, permission, into: payload, as: .keyFrame, waitingWith: frame)
       }
-      if encoding == .done, output.needsKeyFrame, !payload.isKeyFrame {
+      if case .done = encoding, output.needsKeyFrame, !payload.isKeyFrame {
         // The first picture of a new encoder is a key frame.
         encoder.close()
         encoding = try encodeOnce(picture, permission, into: payload, as: .keyFrame, waitingWith: frame)
-        guard encoding != .done || payload.isKeyFrame else { throw .element("The encoder makes no key frames.") }
+        if case .done = encoding, !payload.isKeyFrame { throw .element("The encoder makes no key frames.") }
       }
     }
-    guard encoding != .unreadable else { return .unreadable }
+    if case .unreadable = encoding { return encoding }
+    if case .done = encoding { isDone = true }
     encodedTurn = output.settings.turn
-    encodedPicture.note(
-      picture, isKeyFrame: encoding == .done && payload.isKeyFrame, isSettled: encoding == .done && encoder.isSettled)
+    encodedPicture.note(picture, isKeyFrame: isDone && payload.isKeyFrame, isSettled: isDone && encoder.isSettled)
+    if use == .frame { payload.encoding = FramePayload.Encoding(time: output.time.now - began, isForced: isForced) }
     return encoding
   }
 
@@ -269,7 +261,7 @@ final class RawPath: FormatPath {
       }
     guard isTaken else { return .unreadable }
     sendLate(permission, waitingWith: frame)
-    if encoder.take(into: payload) != nil { return .done }
+    if encoder.take(into: payload) != nil { return .done(payload) }
     output.connection.setTimer(at: output.time.now + FrameOutput.retryPause)
     return .delayed
   }
@@ -277,9 +269,7 @@ final class RawPath: FormatPath {
   /// Sends the finished access units of pictures before the last one.
   ///
   /// - Parameter withLast: the last one's too.
-  private func sendLate(
-    _ permission: VideoNegotiation.Permission, waitingWith frame: Frame?, withLast: Bool = false
-  ) {
+  private func sendLate(_ permission: VideoNegotiation.Permission, waitingWith frame: Frame?, withLast: Bool = false) {
     while withLast ? encoder.hasFinished : encoder.hasLate {
       let payload = output.takePayload(.repeated)
       guard let put = encoder.take(into: payload) else { return output.giveBack(payload) }
@@ -365,27 +355,19 @@ extension RawPath {
     begin(permission.grant)
     let change = change(by: picture)
     if change == .nothing { return output.sink.count { $0.frameUnchanged() } }
-    let payload = output.takePayload(.frame)
     do {
-      switch try encodeFrame(
-        picture, permission, into: payload, isRepetition: change == .refinement, waitingWith: nil)
-      {
-      case .done: break
-      case .delayed: return output.giveBack(payload)
-      case .unreadable:
-        output.giveBack(payload)
-        return output.dropKept(.noPicture)
+      switch try encodeFrame(picture, permission, isRepetition: change == .refinement, waitingWith: nil) {
+      case .done(let payload):
+        guard let reason = output.submitNow(payload, permission.grant) else { return }
+        // The next pictures would depend on this one, which the decoder never gets.
+        output.requireKeyFrame()
+        output.dropKept(reason)
+      case .delayed: break
+      case .unreadable: output.dropKept(.noPicture)
       }
     } catch {
       failed(error, "A picture that waited for the link could not be encoded")
-      output.giveBack(payload)
-      encoder.close()
-      return output.dropKept(.noPicture)
-    }
-    if let reason = output.submitNow(payload, permission.grant) {
-      // The next pictures would depend on this one, which the decoder never gets.
-      output.requireKeyFrame()
-      output.dropKept(reason)
+      output.dropKept(.noPicture)
     }
   }
 
@@ -394,22 +376,22 @@ extension RawPath {
     lastPicture.picture(at: UInt64(output.sink.presentTime.nanoseconds))
   }
 
-  func fillWithLastPicture(
-    _ payload: FramePayload, _ permission: VideoNegotiation.Permission, isNew: Bool
-  ) -> Bool {
-    guard let picture = shownPicture else { return false }
+  func payloadOfLastPicture(_ permission: VideoNegotiation.Permission, isNew: Bool) -> FramePayload? {
+    guard let picture = shownPicture else { return nil }
+    let kind: PictureKind = output.needsKeyFrame ? .keyFrame : isNew ? .frame : .repetition
     do {
-      let kind: PictureKind = output.needsKeyFrame ? .keyFrame : isNew ? .frame : .repetition
-      return try encode(picture, permission, into: payload, as: kind, waitingWith: nil) == .done
+      if case .done(let payload) = try encode(picture, permission, for: .repeated, as: kind, waitingWith: nil) {
+        return payload
+      }
     } catch {
       failed(error, "The last picture could not be encoded again")
-      encoder.close()
-      return false
     }
+    return nil
   }
 
   /// An element that has failed would fail again; libx264 may do better with the next picture.
   private func failed(_ error: EncoderError, _ text: String) {
+    encoder.close()
     output.sink.log(GST_LEVEL_WARNING, "\(text): \(error)")
     guard case .element = error else { return }
     output.announce(.error(.stream(GST_STREAM_ERROR_ENCODE, "\(text): \(error)")))
