@@ -185,6 +185,33 @@ import Testing
     }
   }
 
+  /// The driver leaves and returns while the film is paused in the middle of a group: the new decoder gets the key frame,
+  /// and all of the group when the film goes on.
+  @Test func aServiceBeginsInAPause() throws {
+    try FileManager.default.withTemporaryFolder { folder in
+      let player = try Player(folder, .inOrder, properties: "background-notice=false")
+      let pictures = try player.film.pictures()
+      try player.pipeline.play()
+      try player.headUnit.waitForFrames(20)
+      try player.pipeline.reach(GST_STATE_PAUSED)
+      try player.headUnit.show(.background)
+      #expect(eventually { (try? player.pipeline.sink["stream-state"]) == "stopped" })
+      try player.headUnit.show(.full)
+      let start = try player.headUnit.wait(for: "service") { $0.starts.count == 2 ? $0.starts[1] : nil }
+      try player.headUnit.waitForFrames(start + 1)
+      try player.pipeline.play()
+      try player.pipeline.waitForEnd()
+      #expect(player.headUnit.record.video[start].startsStream)
+      // The key frame comes twice.
+      let shown = try player.shown(since: start).reduce(into: [[UInt8]]()) { if $0.last != $1 { $0.append($1) } }
+      let first = shown.first.flatMap(pictures.firstIndex)
+      let isWhole = first.map { $0 % player.film.keyFrameInterval == 0 && shown == Array(pictures[$0...]) }
+      #expect(isWhole == true, "\(shown.count) from \(first ?? -1) on")
+      #expect(try player.pipeline.sink.statistics.areFramesConserved)
+      #expect(player.headUnit.record.violations == [])
+    }
+  }
+
   /// A seek while a seek is under way, again and again.
   @Test func scrubbing() throws {
     try FileManager.default.withTemporaryFolder { folder in
