@@ -74,6 +74,28 @@ import Testing
     #expect(harness.headUnit.record.violations == [])
   }
 
+  /// Upstream has not answered a request, and another service needs a key frame.
+  @Test func eachServiceAsks() throws {
+    let units = try encodedUnits(20, keyFrameInterval: 20)
+    let harness = try SinkHarness(caps: EncodedUnit.caps())
+    let requests = try countKeyFrameRequests(at: harness.pipeline["src"].pad("src"))
+    try harness.start()
+    harness.push(units[0].bytes)
+    try harness.headUnit.waitForFrames(1)
+    for count in 1...2 {
+      try harness.show(.background)
+      try harness.wait(forStreamState: "stopped")
+      harness.push(units[8 * count].bytes, flags: units[8 * count].flags)
+      #expect(eventually { (try? harness.statistics["frames-dropped-suspended"]) == count })
+      try harness.show(.full)
+      _ = try harness.headUnit.wait(for: "service") { $0.starts.count == count + 1 ? true : nil }
+      try harness.wait(forStreamState: "suspended")
+      for unit in units[(8 * count + 1)...].prefix(3) { harness.push(unit.bytes, flags: unit.flags) }
+      #expect(eventually { (try? harness.statistics["frames-dropped-waiting-for-key-frame"]) == 3 * count })
+      #expect(eventually { requests.withLock { $0 } == count }, "\(requests.withLock { $0 }) for \(count)")
+    }
+  }
+
   /// The first access unit begins with its delimiter, which comes first wherever the parameter sets come from (H.264,
   /// 7.4.1.2.3).
   @Test(arguments: [true, false]) func delimiterStays(hasParameterSets: Bool) throws {
