@@ -209,6 +209,30 @@ import Testing
     #expect(error.text.contains("Interlaced video can't be shown") && error.text.contains("deinterlace"), "\(error)")
   }
 
+  /// A first buffer that fails leaves the sink in READY, from where it goes to NULL without PAUSED: nothing stays in it.
+  @Test func firstBufferThatFails() throws {
+    let encoded = try encodedUnits(
+      1, format: "I420,interlace-mode=interleaved", encoder: "interlaced=true", profile: "main")
+    let harness = try SinkHarness(isLive: false, caps: caps(record(of: encoded[0], lengthByteCount: 4)))
+    let sink = try harness.pipeline.sink.pointer
+    // The source's EOS after the error would complete PAUSED.
+    let pad = try #require(gst_element_get_static_pad(sink, "sink"))
+    defer { gst_object_unref(pad) }
+    gst_pad_add_probe(
+      pad, GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM,
+      { _, info, _ in
+        let event = info.flatMap { gst_pad_probe_info_get_event($0) }
+        return event?.pointee.type == GST_EVENT_EOS ? GST_PAD_PROBE_DROP : GST_PAD_PROBE_OK
+      }, nil, nil)
+    harness.pipeline.setState(GST_STATE_PAUSED)
+    harness.push(sample(of: encoded[0], lengthByteCount: 4))
+    _ = try harness.pipeline.waitForError()
+    #expect(eventually { gst_element_get_state(sink, nil, nil, 0) == GST_STATE_CHANGE_FAILURE })
+    harness.pipeline.stop()
+    harness.source.liveBuffers.expectNone()
+    #expect(try harness.pipeline.sink["stream-state"] == "stopped")
+  }
+
   @Test(arguments: [true, false]) func pixelsThatAreNotSquare(isByteStream: Bool) throws {
     let encoded = try encodedUnits(3, format: "I420,pixel-aspect-ratio=4/3")
     let harness = try SinkHarness(

@@ -58,8 +58,8 @@ extension AppElement {
         if app?.awaitOpening(of: self, atMost: .milliseconds(Int64(time))) == false { return failOpening() }
       case GST_STATE_CHANGE_READY_TO_PAUSED: try beginStream()
       case GST_STATE_CHANGE_PAUSED_TO_PLAYING: stream?.play()
-      // Before the base class deactivates the pad.
-      case GST_STATE_CHANGE_PAUSED_TO_READY: stream?.prepareToEnd()
+      // Before the base class deactivates the pad. If the first buffer has failed, READY was never left.
+      case GST_STATE_CHANGE_PAUSED_TO_READY, GST_STATE_CHANGE_READY_TO_NULL: stream?.prepareToEnd()
       default: break
       }
     } catch {
@@ -73,7 +73,9 @@ extension AppElement {
     case GST_STATE_CHANGE_READY_TO_PAUSED where result == GST_STATE_CHANGE_FAILURE: endStream()
     case GST_STATE_CHANGE_PLAYING_TO_PAUSED: stream?.pause()
     case GST_STATE_CHANGE_PAUSED_TO_READY: endStream()
-    case GST_STATE_CHANGE_READY_TO_NULL: leaveApp(PipelineReference(of: self))
+    case GST_STATE_CHANGE_READY_TO_NULL:
+      endStream()
+      leaveApp(PipelineReference(of: self))
     // The pipeline may follow. Players also take their sinks to NULL twice between two films.
     case GST_STATE_CHANGE_NULL_TO_NULL: runs.takeEndedRest()?.endAbandoned()
     default: break
