@@ -30,6 +30,9 @@ valgrinddir ?= $(or $(PREFIX),/usr/local)/share/gstreamer-1.0/valgrind
 presetsdir ?= $(or $(PREFIX),/usr/local)/share/gstreamer-1.0/presets
 presets := packaging/GstSdlVideoSink.prs
 sharedir ?= $(or $(PREFIX),/usr/local)/share
+# Debian's own Python looks there; its packages have a folder for all versions.
+python_name = $(if $(filter /usr,$(PREFIX)),python3,$(shell $(PYTHON) -c 'import sys; print("python%d.%d" % sys.version_info[:2])'))
+pythondir ?= $(or $(PREFIX),/usr/local)/lib/$(python_name)/dist-packages
 suppressions := Sources/CPluginEntry/gstsmartdevicelink.supp
 # Where GStreamer looks for plugins; below PREFIX if that is given.
 pluginsdir ?= $(shell pkg-config $(if $(PREFIX),--define-variable=prefix=$(PREFIX)) --variable=pluginsdir gstreamer-1.0)
@@ -221,9 +224,12 @@ install: $(plugin) $(guard) $(programs) $(help_files)
 	install -m 644 $(plugin) "$(DESTDIR)$(pluginsdir)/"
 	install -m 755 $(guard) "$(DESTDIR)$(pluginsdir)/"
 	install -m 755 $(programs) "$(DESTDIR)$(bindir)/"
+	install -d "$(DESTDIR)$(pythondir)/sdlheadunit"
+	install -m 644 python/sdlheadunit/*.py python/sdlheadunit/py.typed "$(DESTDIR)$(pythondir)/sdlheadunit/"
 
 ## remove it, with the same variables
 uninstall:
+	rm -rf "$(DESTDIR)$(pythondir)/sdlheadunit"
 	rm -f "$(DESTDIR)$(pluginsdir)/$(notdir $(plugin))" "$(DESTDIR)$(pluginsdir)/$(notdir $(guard))"
 	rm -f "$(DESTDIR)$(valgrinddir)/$(notdir $(suppressions))" "$(DESTDIR)$(presetsdir)/$(notdir $(presets))"
 	for program in $(notdir $(programs)); do \

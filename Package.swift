@@ -116,7 +116,9 @@ let package = Package(
     .executableTarget(
       name: "sdl-head-unit",
       dependencies: [
-        "SDLWire", "SDLMessages", "SDLHeadUnit", "SDLLink", "SDLHeadUnitLink", "TLSEngine", "CVersion", "Discovery",
+        "SDLWire", "SDLMessages", "SDLHeadUnit", "SDLLink", "SDLHeadUnitLink", "TLSEngine", "CLinux", "CVersion",
+        "Discovery",
+        "H264", "HTTPServe",
       ],
       path: "Sources/HeadUnitTool", swiftSettings: strict, linkerSettings: programLink + withoutGLib),
     // A module for each library that is looked up at run time, with the paths of GLib's headers.
@@ -141,6 +143,7 @@ let package = Package(
       name: "X264Encoder", dependencies: withoutX264 ? [] : ["CX264"], exclude: withoutX264 ? ["Library"] : [],
       swiftSettings: strictWithX264),
     .target(name: "HTTPFetch", dependencies: ["SDLLink", "CLibraries"], swiftSettings: strict),
+    .target(name: "HTTPServe", dependencies: ["SDLLink", "CLibraries"], swiftSettings: strict),
     .target(name: "TLSEngine", dependencies: ["CLibraries"], swiftSettings: strict),
     .target(
       name: "BackgroundNotice", dependencies: ["CLibraries", "X264Encoder"],

@@ -34,7 +34,9 @@
   FUNCTION (ERR_get_error) \
   FUNCTION (ERR_peek_error) \
   FUNCTION (ERR_reason_error_string) \
+  FUNCTION (EVP_Digest) \
   FUNCTION (EVP_PKEY_free) \
+  FUNCTION (EVP_sha256) \
   FUNCTION (PEM_read_bio_PrivateKey) \
   FUNCTION (PEM_read_bio_X509) \
   FUNCTION (SSL_CIPHER_get_name) \

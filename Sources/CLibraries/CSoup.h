@@ -6,12 +6,47 @@
 /* libsoup 3, without its headers; with functions of GIO, GObject and GLib, to which it is linked. */
 
 typedef struct _SoupMessage SoupMessage;
+typedef struct _SoupMessageBody SoupMessageBody;
+typedef struct _SoupMessageHeaders SoupMessageHeaders;
+typedef struct _SoupServer SoupServer;
+typedef struct _SoupServerMessage SoupServerMessage;
 typedef struct _SoupSession SoupSession;
+typedef void (*SoupServerCallback) (SoupServer *, SoupServerMessage *, const char *, GHashTable *, gpointer);
 
 /* SOUP_MESSAGE_NO_REDIRECT */
 static const unsigned CSOUP_NO_REDIRECT = 1 << 1;
+/* SOUP_MEMORY_COPY */
+static const unsigned CSOUP_COPY = 2;
+/* SOUP_ENCODING_CONTENT_LENGTH, SOUP_ENCODING_CHUNKED, of SoupEncoding */
+static const unsigned CSOUP_CONTENT_LENGTH = 2;
+static const unsigned CSOUP_CHUNKED = 4;
 
 #define CSOUP_PROTOTYPES(FUNCTION) \
+  FUNCTION (soup_message_body_append_bytes, void, (SoupMessageBody *, GBytes *)) \
+  FUNCTION (soup_message_body_complete, void, (SoupMessageBody *)) \
+  FUNCTION (soup_message_body_flatten, GBytes *, (SoupMessageBody *)) \
+  FUNCTION (soup_message_body_set_accumulate, void, (SoupMessageBody *, gboolean)) \
+  FUNCTION (soup_message_headers_get_content_length, gint64, (SoupMessageHeaders *)) \
+  FUNCTION (soup_message_headers_get_encoding, unsigned, (SoupMessageHeaders *)) \
+  FUNCTION (soup_message_headers_get_one, const char *, (SoupMessageHeaders *, const char *)) \
+  FUNCTION (soup_message_headers_replace, void, (SoupMessageHeaders *, const char *, const char *)) \
+  FUNCTION (soup_message_headers_set_encoding, void, (SoupMessageHeaders *, unsigned)) \
+  FUNCTION (soup_server_add_early_handler, void, (SoupServer *, const char *, SoupServerCallback, gpointer, GDestroyNotify)) \
+  FUNCTION (soup_server_add_handler, void, (SoupServer *, const char *, SoupServerCallback, gpointer, GDestroyNotify)) \
+  FUNCTION (soup_server_disconnect, void, (SoupServer *)) \
+  FUNCTION (soup_server_get_type, GType, (void)) \
+  FUNCTION (soup_server_get_uris, GSList *, (SoupServer *)) \
+  FUNCTION (soup_server_listen_socket, gboolean, (SoupServer *, GSocket *, unsigned, GError **)) \
+  FUNCTION (soup_server_message_get_method, const char *, (SoupServerMessage *)) \
+  FUNCTION (soup_server_message_get_request_body, SoupMessageBody *, (SoupServerMessage *)) \
+  FUNCTION (soup_server_message_get_request_headers, SoupMessageHeaders *, (SoupServerMessage *)) \
+  FUNCTION (soup_server_message_get_response_body, SoupMessageBody *, (SoupServerMessage *)) \
+  FUNCTION (soup_server_message_get_response_headers, SoupMessageHeaders *, (SoupServerMessage *)) \
+  FUNCTION (soup_server_message_get_uri, GUri *, (SoupServerMessage *)) \
+  FUNCTION (soup_server_message_set_response, void, (SoupServerMessage *, const char *, unsigned, const char *, gsize)) \
+  FUNCTION (soup_server_message_set_status, void, (SoupServerMessage *, unsigned, const char *)) \
+  FUNCTION (soup_server_pause_message, void, (SoupServer *, SoupServerMessage *)) \
+  FUNCTION (soup_server_unpause_message, void, (SoupServer *, SoupServerMessage *)) \
   FUNCTION (soup_message_get_status, unsigned, (SoupMessage *)) \
   FUNCTION (soup_message_new, SoupMessage *, (const char *, const char *)) \
   FUNCTION (soup_message_set_flags, void, (SoupMessage *, unsigned)) \
@@ -25,21 +60,43 @@ CSOUP_PROTOTYPES (LIBRARY_PROTOTYPE)
 
 #define CSOUP_FUNCTIONS(FUNCTION) \
   CSOUP_PROTOTYPES (FUNCTION) \
+  FUNCTION (g_bytes_get_data) \
   FUNCTION (g_bytes_new) \
   FUNCTION (g_bytes_unref) \
   FUNCTION (g_cancellable_cancel) \
   FUNCTION (g_cancellable_new) \
   FUNCTION (g_error_free) \
+  FUNCTION (g_inet_socket_address_new_from_string) \
   FUNCTION (g_input_stream_read) \
+  FUNCTION (g_main_context_invoke_full) \
+  FUNCTION (g_main_context_new) \
+  FUNCTION (g_main_context_push_thread_default) \
+  FUNCTION (g_main_context_pop_thread_default) \
+  FUNCTION (g_main_context_unref) \
+  FUNCTION (g_main_loop_new) \
+  FUNCTION (g_main_loop_quit) \
+  FUNCTION (g_main_loop_run) \
+  FUNCTION (g_main_loop_unref) \
+  FUNCTION (g_object_new_with_properties) \
   FUNCTION (g_object_ref) \
   FUNCTION (g_object_unref) \
   FUNCTION (g_signal_connect_data) \
+  FUNCTION (g_slist_free) \
+  FUNCTION (g_socket_address_get_family) \
   FUNCTION (g_socket_address_get_native_size) \
   FUNCTION (g_socket_address_to_native) \
+  FUNCTION (g_socket_bind) \
   FUNCTION (g_socket_close) \
   FUNCTION (g_socket_connection_get_local_address) \
   FUNCTION (g_socket_connection_get_remote_address) \
-  FUNCTION (g_socket_connection_get_socket)
+  FUNCTION (g_socket_connection_get_socket) \
+  FUNCTION (g_socket_listen) \
+  FUNCTION (g_socket_new) \
+  FUNCTION (g_socket_set_listen_backlog) \
+  FUNCTION (g_uri_get_path) \
+  FUNCTION (g_uri_get_port) \
+  FUNCTION (g_uri_get_query) \
+  FUNCTION (g_uri_unref)
 
 #define CSOUP_LIBRARY "libsoup-3.0.so.0"
 LIBRARY_TABLE (CSoupFunctions, csoup_look_up, CSOUP_FUNCTIONS, CSOUP_LIBRARY)

@@ -70,6 +70,9 @@ final class BackgroundFile: Sendable {
     }
   }
 
+  /// Of the write that has failed, after which nothing is written; nil if none has.
+  var failure: Int32? { state.withLock { $0.failure } }
+
   /// Replaces as many bytes at the beginning, once all waiting bytes are written. Without effect on a pipe, which has
   /// no beginning.
   func replaceBeginning(_ bytes: [UInt8]) {

@@ -1,10 +1,12 @@
 import Glibc
+import HTTPServe
 import SDLHeadUnit
 import SDLHeadUnitLink
 import SDLLink
+import SDLMessages
 import Synchronization
 
-/// Prints a line per event, keeps totals, and records video and sound.
+/// Prints a line per event, keeps totals and the results of tests, and records video and sound.
 final class EventPrinter: HeadUnitServerObserver {
   private struct Totals: Sendable {
     var video = VideoStreamStatistics()
@@ -13,8 +15,12 @@ final class EventPrinter: HeadUnitServerObserver {
     var vanished = 0
     /// Sessions that this has happened to, until it is known which side was the cause.
     var lost: Set<UInt8> = []
-    /// Whether all apps have gone that are waited for.
+    /// Whether all apps have gone that are waited for, or the test has ended.
     var isOver = false
+    var hasAppCome = false
+    var report = TestReport()
+    /// The last lines of the log, for the report of a failure.
+    var recent: [String] = []
     /// Sessions with a registered app.
     var registered: Set<UInt8> = []
     var departures: Departures
@@ -29,6 +35,15 @@ final class EventPrinter: HeadUnitServerObserver {
   private let totals: Mutex<Totals>
   private let recording: Recording?
   private let audioRecording: AudioRecording?
+  private let log: ConversationLog?
+  /// Nil where no picture is looked at.
+  private let pictures: PictureTaker?
+  private let control: ControlInterface?
+  /// Of `--junit`.
+  private let reportFile: Int32?
+
+  /// What a failure in a report shows.
+  private static let mostRecentLines = 20
 
   /// Creates the files for video and sound.
   init(options: Options) throws(LinkError) {
@@ -36,46 +51,181 @@ final class EventPrinter: HeadUnitServerObserver {
     totals = Mutex(Totals(awaiting: options.awaitedAppCount))
     recording = if let path = options.recording { try Recording(path: path) } else { nil }
     audioRecording = if let path = options.audioRecording { try AudioRecording(path: path) } else { nil }
+    reportFile = try options.report.map { path throws(LinkError) in
+      let descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
+      guard descriptor >= 0 else { throw .system(operation: "open \(path)", errno: errno) }
+      return descriptor
+    }
+    let isControlled = options.control != nil
+    log =
+      options.log == nil && !isControlled
+      ? nil : try ConversationLog(options.log, keepsRecent: isControlled, since: beginning)
+    pictures = options.takesCommands || isControlled || options.script.needsPictures ? PictureTaker() : nil
+    control = if isControlled, let log, let pictures { ControlInterface(log, pictures) } else { nil }
+  }
+
+  func takePictures(of server: HeadUnitServer) throws(LinkError) {
+    try pictures?.start(server)
+  }
+
+  /// Other programs may control the head unit from now on.
+  func startControl(of server: HeadUnitServer) throws(HTTPServerFailure) {
+    guard let control, let options = options.control else { return }
+    log?.whenGrown { control.logHasGrown() }
+    let port = try control.start(options) { [weak server] command, text in
+      server.flatMap { self.perform(command, text, on: $0) } ?? nil
+    }
+    if !self.options.logsToOutput { printLine("control \(options.address):\(port) token \(options.token)") }
+    log?.noteProgram("control", ["port": .integer(Int(port))])
+  }
+
+  /// Gives the head unit a command that was typed or sent.
+  /// - Returns: why it has no effect; nil if it has one.
+  func perform(_ command: HeadUnitCommand, _ text: String, on server: HeadUnitServer) -> String? {
+    var failure: String?
+    if command == .quit {
+      end()
+    } else if command.needsApp, !isAppRegistered {
+      failure = "command without effect: no app is registered"
+    } else {
+      server.perform(command)
+    }
+    noteCommand(text, failure: failure)
+    return failure
   }
 
   func startRecordings() throws(LinkError) {
+    OutputLines.isTaken.store(options.logsToOutput, ordering: .relaxed)
     try recording?.start()
     try audioRecording?.start()
+    try log?.start()
   }
 
-  /// Whether an app broke a rule, or has vanished.
-  var hasFindings: Bool { totals.withLock { $0.violations > 0 || $0.vanished > 0 } }
+  /// What decides on the exit status; nil when nothing is wrong.
+  var finding: Finding? {
+    totals.withLock { totals in
+      totals.report.failureCount > 0
+        ? .expectation : totals.violations > 0 ? .violation : totals.vanished > 0 ? .vanished : nil
+    }
+  }
 
-  /// Whether all apps have gone that are waited for (`--app-exits`).
+  /// Whether all apps have gone that are waited for (`--app-exits`), or the test has ended.
   var isOver: Bool { totals.withLock { $0.isOver } }
+  /// Whether an app has been registered.
+  var hasAppCome: Bool { totals.withLock { $0.hasAppCome } }
 
   var isAppRegistered: Bool { totals.withLock { !$0.registered.isEmpty } }
 
-  /// The counters of all connections that have ended.
-  var summary: String {
+  /// The head unit listens.
+  func noteStart(port: UInt16, secondaryPort: UInt16?) {
+    let names = HeadUnitScript.Event.allCases.map(\.rawValue) + FunctionID.allNames
+    log?.noteProgram(
+      "listening",
+      JSONObject(present: [
+        "port": .integer(Int(port)), "secondaryPort": secondaryPort.map { .integer(Int($0)) },
+        "uri": .string(options.uri(port)), "events": .array(names.map(JSONValue.string)),
+      ]))
+    guard !options.logsToOutput else { return }
+    printLine("listening \(port)")
+    if let secondaryPort { printLine("secondary transport \(secondaryPort)") }
+  }
+
+  /// The counters of all connections, which have ended, as the last line.
+  func noteEnd(_ program: TestedProgram.Status?, exitStatus: Int32) {
     let totals = totals.withLock { $0 }
-    return "summary messages=\(totals.video.messages) bytes=\(totals.video.bytes) pictures=\(totals.video.pictures) "
-      + "key-frames=\(totals.video.keyFrames) violations=\(totals.violations) vanished=\(totals.vanished)"
+    var counts: [(name: String, value: UInt64)] = [
+      ("messages", totals.video.messages), ("bytes", totals.video.bytes), ("pictures", totals.video.pictures),
+      ("key-frames", totals.video.keyFrames), ("violations", UInt64(totals.violations)),
+      ("vanished", UInt64(totals.vanished)),
+    ]
+    if totals.report.count > 0 {
+      counts += [("expectations", UInt64(totals.report.count)), ("failed", UInt64(totals.report.failureCount))]
+    }
+    var members = JSONObject(uniqueKeysWithValues: counts.map { ($0.name, .integer(Int(clamping: $0.value))) })
+    members["status"] = .integer(Int(exitStatus))
+    members["program"] = program.map { .string("\($0)") }
+    log?.noteProgram("summary", members)
+    guard !options.logsToOutput else { return }
+    let words = counts.map { "\($0.name)=\($0.value)" } + (program.map { ["program=\($0)"] } ?? [])
+    printLine("summary \(words.joined(separator: " "))")
+  }
+
+  /// Ends the program, in order.
+  func end() {
+    totals.withLock { $0.isOver = true }
+    kill(getpid(), SIGTERM)
+  }
+
+  /// A line of the program that is tested.
+  func noteOutput(_ line: String) {
+    log?.noteOutput(line)
+    note(line: "program: \(line)", isPrinted: !options.isQuiet)
+  }
+
+  /// A typed command was given to the head unit, or why it was not.
+  func noteCommand(_ text: String, failure: String?) {
+    log?.noteCommand(text, failure: failure)
+    if let failure, !options.logsToOutput { printLine(failure) }
+  }
+
+  func printHelp() {
+    noteCommand("help", failure: nil)
+    if options.logsToOutput {
+      log?.noteProgram("help", ["text": .string(HeadUnitCommand.helpText)])
+    } else {
+      for line in HeadUnitCommand.helpText.split(separator: "\n") { printLine(String(line)) }
+    }
+  }
+
+  /// Writes the report, and says why that or the log is not complete; nil if they are.
+  var writingFailure: String? {
+    if let failure = log?.failure {
+      return "the log is not complete: \(LinkError.system(operation: "write", errno: failure))"
+    }
+    guard let reportFile, let path = options.report else { return nil }
+    let report = totals.withLock { $0.report }
+    let time = (MonotonicClock.now - beginning) / .seconds(1)
+    let text = Array(report.xml(suite: options.scriptName, time: time).utf8)
+    let count = text.withUnsafeBytes { write(reportFile, $0.baseAddress, $0.count) }
+    guard count != text.count || close(reportFile) != 0 else { return nil }
+    return "\(LinkError.system(operation: "write \(path)", errno: errno))"
   }
 
   /// Waits until the recordings are written, or nothing more is read of them.
   func finishRecordings() {
     recording?.finish()
     audioRecording?.finish()
+    control?.stop()
+    pictures?.finish()
+    log?.finish()
+  }
+
+  func server(_ server: HeadUnitServer, needs picture: HeadUnitScriptRun.Picture) {
+    pictures?.take(picture)
   }
 
   func server(_ server: HeadUnitServer, didReport event: HeadUnitServerEvent) {
+    log?.note(event)
+    control?.note(event)
+    if let pictures, case .session(let id, let event) = event { pictures.note(event, of: id) }
     let hasVanished = note(event)
-    defer { if hasVanished { printStamped("\(event.sessionID ?? 0) has vanished: no UnregisterAppInterface") } }
+    defer {
+      if hasVanished {
+        note(line: "\(event.sessionID ?? 0) has vanished: no UnregisterAppInterface", isPrinted: true)
+      }
+    }
     guard let text = event.text else { return }
     let line = event.sessionID.map { "\($0) \(text)" } ?? text
     switch event {
-    case .session(_, .violation): if options.isChecking { printStamped(line) }
-    case .session(_, .driverInputWithoutEffect): printStamped(line)
-    case .secondaryPortFailed, .stepSkipped, .stepsDropped: printStamped("warning: \(text)")
+    case .session(_, .violation): note(line: line, isPrinted: options.isChecking)
+    case .session(_, .driverInputWithoutEffect): note(line: line, isPrinted: true)
+    case .secondaryPortFailed, .stepSkipped, .stepsDropped: note(line: "warning: \(text)", isPrinted: true)
+    case .tested(let outcome):
+      note(line: line, isPrinted: !options.isQuiet || outcome.failure != nil)
+      totals.withLock { $0.report.note(outcome, log: $0.recent) }
     // Asked and answered in the same moment.
     case .session(_, .videoStartRequested), .session(_, .audioStartRequested): break
-    default: if !options.isQuiet { printStamped(line) }
+    default: note(line: line, isPrinted: !options.isQuiet)
     }
   }
 
@@ -100,6 +250,7 @@ final class EventPrinter: HeadUnitServerObserver {
       }
       if isLast, options.leavesWithApp { kill(getpid(), SIGTERM) }
       return hasVanished
+    case .testEnded(let end): if end == .quit || options.endsWithTest { self.end() }
     default: break
     }
     return false
@@ -110,6 +261,7 @@ final class EventPrinter: HeadUnitServerObserver {
       switch event {
       case .appRegistered:
         totals.registered.insert(id)
+        totals.hasAppCome = true
         totals.departures.noteRegistration(id)
       case .appUnregistered(let reason):
         totals.registered.remove(id)
@@ -119,11 +271,24 @@ final class EventPrinter: HeadUnitServerObserver {
     }
   }
 
-  /// With the time since the beginning, in seconds.
-  private func printStamped(_ line: String) {
+  /// Adds a line with the time since the beginning, in seconds.
+  func note(line: String, isPrinted: Bool) {
     let milliseconds = Int((MonotonicClock.now - beginning) / .milliseconds(1))
     let fraction = "\(milliseconds % 1000)"
-    printLine("[\(milliseconds / 1000).\(String(repeating: "0", count: 3 - fraction.count))\(fraction)] \(line)")
+    let line =
+      "[\(milliseconds / 1000).\(String(repeating: "0", count: 3 - fraction.count))\(fraction)] \(line.printable(limit: 4000))"
+    totals.withLock { $0.recent = $0.recent.suffix(Self.mostRecentLines - 1) + [line] }
+    // The log has the standard output for itself.
+    if isPrinted, !options.logsToOutput { printLine(line) }
+  }
+}
+
+extension EventPrinter {
+  /// What is wrong with the apps.
+  enum Finding {
+    case expectation
+    case violation
+    case vanished
   }
 }
 

@@ -38,69 +38,119 @@ enum HeadUnitTool {
     sigemptyset(&signals)
     sigaddset(&signals, SIGINT)
     sigaddset(&signals, SIGTERM)
+    // Of a terminal that is closed.
+    sigaddset(&signals, SIGHUP)
     pthread_sigmask(SIG_BLOCK, &signals, nil)
 
     var ending = Ending.signal(0)
+    var program: TestedProgram?
     do {
       try OutputLines.start()
       try printer.startRecordings()
       let server = try HeadUnitServer(
         configuration: options.headUnit, address: options.address, port: options.port, admission: options.admission,
         script: options.script, tls: options.tls, observer: printer)
-      printLine("listening \(server.port ?? 0)")
-      if let port = server.secondaryPort { printLine("secondary transport \(port)") }
+      printer.noteStart(port: server.port ?? 0, secondaryPort: server.secondaryPort)
       var announcement: HeadUnitAnnouncement?
       if options.isAnnounced, let port = server.port {
         announcement = try HeadUnitAnnouncement(port: port)
-        printLine("announced \(announcement?.name ?? "")")
+        if !options.logsToOutput { printLine("announced \(announcement?.name ?? "")") }
       }
+      try printer.takePictures(of: server)
       try server.start()
+      try printer.startControl(of: server)
       if options.takesCommands { try RemoteControl.start(server: server, apps: printer) }
-      ending = wait(for: &signals, options.deadline)
+      if !options.program.isEmpty, let port = server.port { program = try start(options, port, printer) }
+      ending = wait(for: &signals, options, printer)
       announcement = nil
+      // What is cut short has not failed for that.
+      let isCutShort = !printer.isOver
+      let finding = printer.finding
       server.stop()
       server.join()
+      program?.end()
+      var status = status(options, ending, isCutShort ? finding : printer.finding, isCutShort, program)
+      printer.noteEnd(program?.status, exitStatus: status)
+      printer.finishRecordings()
+      if let failure = printer.writingFailure {
+        report(failure)
+        if status == 0 { status = 2 }
+      }
+      OutputLines.finish()
+      exit(status)
     } catch {
+      program?.end()
       leave("\(error)")
     }
-    printer.finishRecordings()
-    printLine(printer.summary)
-    OutputLines.finish()
-    if printer.hasFindings { exit(1) }
-    guard options.leavesWithApp, !printer.isOver else { exit(0) }
-    switch ending {
-    case .deadline: exit(3)
-    // As from a shell whose program was ended by it.
-    case .signal(let number): exit(128 + number)
-    }
+  }
+
+  private static func start(
+    _ options: Options, _ port: UInt16, _ printer: EventPrinter
+  ) throws(LinkError) -> TestedProgram {
+    let environment = ["SDL_URI": options.uri(port), "SDL_PORT": "\(port)"]
+    return try TestedProgram(
+      options.program, environment: environment, output: { printer.noteOutput($0) },
+      ended: { status in
+        printer.note(line: "the program has ended: \(status)", isPrinted: !options.isQuiet)
+        // A test goes on until its expectations have ended.
+        if !options.endsWithTest || !options.script.isTest { printer.end() }
+      })
   }
 
   private enum Ending {
     case signal(Int32)
     case deadline
+    case noApp
   }
 
-  private static func wait(for signals: inout sigset_t, _ deadline: Duration?) -> Ending {
-    let end = deadline.map { MonotonicClock.now + $0 }
-    while true {
-      var number: Int32 = 0
-      if let end {
-        let rest = max(end - MonotonicClock.now, .zero).components
-        var time = timespec(
-          tv_sec: Int(rest.seconds), tv_nsec: Int(rest.attoseconds / 1_000_000_000))
-        number = sigtimedwait(&signals, nil, &time)
-        // Interrupted by a signal that is not waited for, such as the end of a pause (SIGCONT).
-        if number < 0, errno == EINTR { continue }
-        return number < 0 ? .deadline : .signal(number)
-      }
-      sigwait(&signals, &number)
-      return .signal(number)
+  private static func status(
+    _ options: Options, _ ending: Ending, _ finding: EventPrinter.Finding?, _ isCutShort: Bool,
+    _ program: TestedProgram?
+  ) -> Int32 {
+    switch finding {
+    case .expectation: return 3
+    case .violation: return 1
+    case .vanished: return 5
+    case nil: break
+    }
+    if program?.hasFailed == true { return 7 }
+    switch ending {
+    case .noApp: return 4
+    case .deadline: return 6
+    // As from a shell whose program was ended by it.
+    case .signal(let number):
+      return (options.leavesWithApp || options.endsWithTest) && isCutShort ? 128 + number : 0
     }
   }
 
-  private static func leave(_ text: String) -> Never {
+  private static func wait(for signals: inout sigset_t, _ options: Options, _ printer: EventPrinter) -> Ending {
+    let start = MonotonicClock.now
+    while true {
+      let appDeadline = printer.hasAppCome ? nil : options.appDeadline
+      var number: Int32 = 0
+      if let time = [options.deadline, appDeadline].compactMap(\.self).min() {
+        let rest = max(start + time - MonotonicClock.now, .zero).components
+        var time = timespec(
+          tv_sec: Int(rest.seconds), tv_nsec: Int(rest.attoseconds / 1_000_000_000))
+        number = sigtimedwait(&signals, nil, &time)
+      } else {
+        sigwait(&signals, &number)
+      }
+      if number > 0 { return .signal(number) }
+      // Interrupted by a signal that is not waited for, such as the end of a pause (SIGCONT).
+      if errno == EINTR { continue }
+      if let appDeadline, MonotonicClock.now >= start + appDeadline, !printer.hasAppCome { return .noApp }
+      if let deadline = options.deadline, MonotonicClock.now >= start + deadline { return .deadline }
+    }
+  }
+
+  private static func report(_ text: String) {
     let line = Array("sdl-head-unit: \(text)\n".utf8)
     _ = write(STDERR_FILENO, line, line.count)
+  }
+
+  private static func leave(_ text: String) -> Never {
+    report(text)
     exit(2)
   }
 }

@@ -6,7 +6,7 @@ import TLSEngine
 
 struct Options {
   static let usage = """
-    usage: sdl-head-unit [options]
+    usage: sdl-head-unit [options] [-- PROGRAM ARGUMENTS ...]
     A head unit without a car: accepts apps that speak SmartDeviceLink, checks what they send, and prints what happens.
 
       --address HOST   listen on this address only (default 127.0.0.1; * for all)
@@ -41,18 +41,32 @@ struct Options {
                        the car's microphone, which apps record: a WAV file with PCM (default silence)
       --app-exits[=N]  exit when the last app has disconnected, or N have; only registered apps count
       --deadline SECONDS
-                       with --app-exits: exit after this time at the latest
+                       with --app-exits, --test or a program: exit after this time at the latest
+      --wait-app SECONDS
+                       exit if no app has been registered by then
+      --control [ADDRESS:]PORT
+                       take commands and questions over HTTP (127.0.0.1 unless an address is given; 0 takes any free port)
+      --control-token TOKEN
+                       with --control: what requests have to know (default: one that is made, and printed)
       --commands       read commands from the standard input, one per line ("help" lists them)
       --script FILE    run the behaviour script in FILE
+      --test FILE      run the script in FILE, and exit when all its expectations have ended
+      --junit FILE     write the expectations and their results to FILE, as JUnit XML
+      --log FILE       write everything that happens to FILE, as a JSON object on each line; - is the standard output
+      --log-files FOLDER
+                       with --log: keep the files and other data of the apps' RPCs in FOLDER
+      --log-media      with --log: a line for each message of video and sound, not one a second
       --no-activation  leave apps at HMI level NONE until a command changes it
       --no-checks      accept any size, rate and content; for benchmarks
       --quiet          print only violations and the summary
       --version        print the version, and exit
       --help           print this, and exit
 
-    exit status: 0 if no app broke a rule; 1 if one did, or its connection broke off while it was registered; 2 if the
-    head unit could not start; with --app-exits, if the apps were not gone by then, 3 after the deadline, and 130 or 143
-    after SIGINT or SIGTERM
+    PROGRAM is started when the head unit listens, with its URI in SDL_URI and its port in SDL_PORT, and is ended with it.
+
+    exit status, the first that holds: 3 if an expectation was not met; 1 if an app broke a rule; 5 if an app's connection
+    broke off while it was registered; 7 if PROGRAM has failed; 4 if no app came in time; 6 after the deadline; 130 or 143
+    after SIGINT or SIGTERM, with --app-exits or --test before the end; 0. 2 if the head unit could not start
     """
 
   var address: String? = "127.0.0.1"
@@ -74,6 +88,49 @@ struct Options {
   /// This end of TLS; nil for video in clear only.
   var tls: TLSContext?
 
+  /// The end comes with that of the script's expectations.
+  var endsWithTest = false
+  /// The name of the script, for reports.
+  var scriptName = "sdl-head-unit"
+  var report: String?
+  var log: Log?
+  var control: Control?
+  /// How long the first app is waited for; nil for ever.
+  var appDeadline: Duration?
+  /// What is started when the head unit listens; empty for nothing.
+  var program: [String] = []
+
+  /// For apps on this machine.
+  func uri(_ port: UInt16) -> String {
+    let host =
+      switch address {
+      case nil, "0.0.0.0": "127.0.0.1"
+      case "::": "[::1]"
+      case .some(let address): address.contains(":") ? "[\(address)]" : address
+      }
+    return "sdl://\(host):\(port)"
+  }
+
+  /// Whether the log has the standard output for itself.
+  var logsToOutput: Bool { log?.path == Log.standardOutput }
+
+  /// Where everything is logged.
+  struct Log {
+    static let standardOutput = "-"
+
+    var path: String
+    var folder: String?
+    var showsMedia = false
+  }
+
+  /// The control by other programs.
+  struct Control {
+    /// Numeric.
+    var address = "127.0.0.1"
+    var port: UInt16
+    var token = ""
+  }
+
   struct Invalid: Error {
     var text: String
   }
@@ -93,24 +150,36 @@ struct Options {
     var grants: Set<PolicyGroup> = []
     var role = TLSContext.Role.client
     var variant = TLSContext.Variant.tls
+    var hasScript = false
+    var logFolder: String?
+    var token: String?
+    var logsMedia = false
     while let option = rest.popFirst() {
       switch option {
       case "--announce": isAnnounced = true
+      case "--":
+        program = Array(rest)
+        rest = []
+        if program.isEmpty { throw Invalid(text: "there is no program after --") }
       case "--app-exits": leavesWithApp = true
       case "--commands": takesCommands = true
       case "--no-activation": activates = false
       case "--rpc-encryption": requiresRPCEncryption = true
       case "--tls-server": role = .server
       case "--dtls": variant = .dtls
+      case "--log-media": logsMedia = true
       case "--no-checks": isChecking = false
       case "--quiet": isQuiet = true
-      case "--encryption", "--certificate", "--private-key", "--ca-certificates", "--address", "--deadline", "--grant",
-        "--make", "--model",
+      case "--encryption", "--certificate", "--private-key", "--ca-certificates", "--address", "--control",
+        "--control-token", "--deadline", "--grant",
+        "--junit", "--log", "--log-files", "--make", "--model", "--test", "--wait-app",
         "--microphone", "--pcm", "--port", "--preset", "--record", "--record-audio", "--screen", "--script",
         "--secondary-from", "--secondary-transport":
         guard let value = rest.popFirst() else { throw Invalid(text: "\(option) needs a value") }
         switch option {
         case "--address": address = value == "*" ? nil : value
+        case "--control": control = try Self.parse(option, value, Control.init(text:))
+        case "--control-token": token = value
         case "--make": make = value
         case "--model": model = value
         case "--encryption": headUnitSecurity = try Self.parse(option, value) { HeadUnitSecurity(rawValue: $0) }
@@ -128,12 +197,20 @@ struct Options {
         case "--record-audio": audioRecording = value
         case "--microphone": microphone = try Self.sound(value)
         case "--pcm": pcmFormat = try Self.parse(option, value, Self.pcmFormat)
-        case "--script":
+        case "--junit": report = value
+        case "--log": log = Log(path: value)
+        case "--log-files": logFolder = value
+        case "--wait-app": appDeadline = try Self.parse(option, value, Self.seconds)
+        case "--script", "--test":
+          guard !hasScript else { throw Invalid(text: "there is one script, by --script or --test") }
           do throws(HeadUnitScriptFile.Failure) {
             script = try HeadUnitScriptFile.read(value)
           } catch {
             throw Invalid(text: "\(error)")
           }
+          scriptName = value
+          hasScript = true
+          endsWithTest = option == "--test"
         case "--secondary-from":
           admission.secondaryOrigin = try Self.parse(option, value) { SecondaryOrigin(rawValue: $0) }
         case "--secondary-transport":
@@ -154,7 +231,20 @@ struct Options {
     if isAnnounced, !HeadUnitAnnouncement.canReach(address) {
       throw Invalid(text: "--announce is for a head unit that the network reaches: give --address '*' as well")
     }
-    if deadline != nil, !leavesWithApp { throw Invalid(text: "--deadline needs --app-exits") }
+    if deadline != nil, !leavesWithApp, !endsWithTest, program.isEmpty {
+      throw Invalid(text: "--deadline needs --app-exits, --test, or a program after --")
+    }
+    if endsWithTest, !script.hasTestCommands {
+      throw Invalid(text: "\(scriptName) has no expectations: use --script for it")
+    }
+    if logFolder != nil || logsMedia, log == nil { throw Invalid(text: "--log-files and --log-media need --log") }
+    if token != nil, control == nil { throw Invalid(text: "--control-token needs --control") }
+    if logsToOutput, control != nil, token == nil {
+      throw Invalid(text: "--control with --log - needs --control-token, since none can be printed")
+    }
+    control?.token = token ?? Control.newToken
+    log?.folder = logFolder
+    log?.showsMedia = logsMedia
     headUnit.policy.groups.formUnion(grants)
     if servesSecondary { headUnit.behaviour.secondaryTransport = .served }
     headUnit.security = headUnitSecurity
@@ -187,6 +277,7 @@ struct Options {
       headUnit.videoCapability?.additionalCapabilities = nil
     }
     if !activates { headUnit.activation = nil }
+    headUnit.reportsMessages = isChecking || log != nil || control != nil
     if !isChecking {
       headUnit.isStrict = false
       headUnit.refusesUnknownSizes = false
@@ -220,5 +311,24 @@ struct Options {
   ) throws(Invalid) -> Value {
     guard let value = read(text) else { throw Invalid(text: "\(option) does not take \"\(text)\"") }
     return value
+  }
+}
+
+extension Options.Control {
+  /// `[ADDRESS:]PORT`; an IPv6 address is in square brackets.
+  init?(text: String) {
+    let colon = text.lastIndex(of: ":")
+    guard let port = UInt16(colon.map { String(text[text.index(after: $0)...]) } ?? text) else { return nil }
+    self.init(port: port)
+    guard let colon else { return }
+    let host = text[..<colon]
+    address = String(host.hasPrefix("[") && host.hasSuffix("]") ? host.dropFirst().dropLast() : host)
+  }
+
+  static var newToken: String {
+    (0..<4).map { _ in
+      let text = String(UInt32.random(in: 0...(.max)), radix: 16)
+      return String(repeating: "0", count: 8 - text.count) + text
+    }.joined()
   }
 }

@@ -1,5 +1,6 @@
 import Glibc
 import SDLLink
+import Synchronization
 
 /// The standard output.
 enum OutputLines {
@@ -20,7 +21,15 @@ enum OutputLines {
   }
 }
 
+extension OutputLines {
+  /// Whether the log has the standard output for itself: what else has to be said goes to the standard error.
+  static let isTaken = Atomic(false)
+}
+
 /// Prints a line in which an app's texts can neither fake another line nor control the terminal.
 func printLine(_ line: String) {
-  OutputLines.append(line.printable(limit: 4000))
+  let line = line.printable(limit: 4000)
+  guard OutputLines.isTaken.load(ordering: .relaxed) else { return OutputLines.append(line) }
+  let bytes = Array("\(line)\n".utf8)
+  _ = write(STDERR_FILENO, bytes, bytes.count)
 }

@@ -43,36 +43,28 @@ struct RemoteControl {
       return
     }
     defer { line.removeAll(keepingCapacity: true) }
-    guard line.count <= Self.maximumLineLength else { return printLine("command too long") }
+    guard line.count <= Self.maximumLineLength else { return apps.noteCommand("", failure: "command too long") }
+    let text = String(decoding: line, as: UTF8.self)
     do {
-      guard let command = try HeadUnitCommand.parse(String(decoding: line, as: UTF8.self)) else { return }
-      perform(command)
+      guard let command = try HeadUnitCommand.parse(text) else { return }
+      guard command == .help else { return _ = apps.perform(command, text, on: server) }
+      apps.printHelp()
     } catch {
-      printLine("command not understood: \(error)")
+      apps.noteCommand(text, failure: "command not understood: \(error)")
     }
-  }
-
-  private func perform(_ command: HeadUnitCommand) {
-    if command == .help {
-      for line in HeadUnitCommand.helpText.split(separator: "\n") { printLine(String(line)) }
-      return
-    }
-    if command.needsApp, !apps.isAppRegistered { return printLine("command without effect: no app is registered") }
-    server.perform(command)
   }
 }
 
 extension HeadUnitCommand {
   /// Whether it has no effect while no app is registered.
-  fileprivate var needsApp: Bool {
+  var needsApp: Bool {
     switch self {
     case .level, .resize, .frameRate, .maximumBitrate, .update, .driverDistraction, .policyUpdate, .activate, .touch,
       .gesture,
       .driverInput, .audioStreaming, .endVideo, .endAudio, .cut, .cutSecondary, .unregister, .ignitionOff:
       true
     case .event, .language, .vehicle, .silent, .behave, .stall, .refuse, .answerOnce, .refuseConnections,
-      .serveSecondaryTransport,
-      .help:
+      .serveSecondaryTransport, .expect, .picture, .fail, .quit, .help:
       false
     }
   }

@@ -14,7 +14,6 @@ final class HeadUnitLoop {
   private static let spareSecondaryCount = 2
   /// As many as one session takes.
   private static let maximumAnswersInAdvance = 100
-  private static let mostSavedApps = 8
 
   private let server: HeadUnitServer
   private let clock: TimeSource
@@ -23,8 +22,7 @@ final class HeadUnitLoop {
   /// The apps of all connections, in the order in which their ids were used.
   private var apps: [ServedApp] = []
   private var lastID: UInt8 = 0
-  /// The saved state of apps whose connections have broken, with their phones; the last one at the end.
-  private var savedApps: [(device: String, app: SavedApp)] = []
+  private var savedApps = SavedApps()
   private var conditions = HeadUnitConditions()
   private var screen = HeadUnitScreen()
   private var script: HeadUnitScriptRun
@@ -53,6 +51,7 @@ final class HeadUnitLoop {
     script = HeadUnitScriptRun(server.script, now: clock.now)
     // Otherwise the answer would have gone before the script can change it.
     if script.reacts(to: .startVideo) { configuration.behaviour.videoStartDelay = .zero }
+    if server.script.isTest { configuration.reportsMessages = true }
   }
 
   deinit {
@@ -96,6 +95,8 @@ final class HeadUnitLoop {
     }
     for connection in connections { connection.end(nil) }
     removeEnded()
+    script.endTest(now: now)
+    server.reportTests(of: &script)
     if case .transport(let transport) = server.source { transport.stop() }
     server.secondaryListener?.shutDown()
     server.report(.ended)
@@ -109,6 +110,7 @@ final class HeadUnitLoop {
     }
     apps.removeAll(where: \.connection.isOver)
     connections.removeAll(where: \.isOver)
+    server.reportTests(of: &script)
   }
 }
 
@@ -116,20 +118,16 @@ final class HeadUnitLoop {
 
 extension HeadUnitLoop {
   /// The connection of the app has broken; the app may resume.
-  func keep(_ saved: SavedApp, of app: ServedApp) {
-    let device = String(app.connection.address.device)
-    savedApps.removeAll { $0.device == device && $0.app.id == saved.id }
-    savedApps = savedApps.suffix(Self.mostSavedApps - 1) + [(device, saved)]
-  }
+  func keep(_ saved: SavedApp, of app: ServedApp) { savedApps.keep(saved, on: app.connection.address.device) }
 
   /// In the middle of the app's work.
   func app(_ app: ServedApp, didReport event: HeadUnitSession.Event) {
     server.report(.session(id: app.id, event))
+    if script.expectsEvents, let record = EventRecord(event) { script.note(record, app: app.id, now: clock.now) }
     switch event {
-    case .appRegistered where !answersInAdvance.isEmpty:
-      let answers = answersInAdvance
+    case .appRegistered:
+      for answer in answersInAdvance { app.prepare { $0.answerNextVideoStart(answer) } }
       answersInAdvance = []
-      app.prepare { session in for answer in answers { session.answerNextVideoStart(answer) } }
       note(event, of: app)
     case .videoData, .videoMissed:
       if script.reacts(to: .frame) {
@@ -293,8 +291,7 @@ extension HeadUnitLoop {
     let address = servedTransport(for: app)
     app.perform { $0.setServedTransport(address, now: now) }
     app.connection.connect(app, now: now)
-    let saved = savedApps.filter { $0.device == app.connection.address.device }.map(\.app)
-    app.prepare { $0.setSavedApps(saved) }
+    app.prepare { $0.setSavedApps(savedApps.apps(on: app.connection.address.device)) }
     for change in conditions.changes { app.perform { $0.apply(change, now: now) } }
   }
 
@@ -435,6 +432,8 @@ extension HeadUnitLoop {
       if isRefusing, case .listener(let port) = server.source { port.close() }
       if isRefusing { server.secondaryListener?.close() }
     case .transport(let event): receive(event, now: now)
+    case .endPicture(let picture, let failure): script.end(picture, failure: failure, now: now)
+    case .test(let command): script.begin(HeadUnitScriptRun.Operation(command: command), now: now)
     case .configure(var configuration):
       configuration.behaviour = self.configuration.behaviour
       self.configuration = configuration
@@ -463,6 +462,7 @@ extension HeadUnitLoop {
   /// Carries out the due steps of the script, unless the head unit is stalled.
   private func followScript(now: Duration) {
     while stalledUntil == nil, let due = script.takeDue(at: now) {
+      server.reportTests(of: &script)
       var recipient = due.app.map { HeadUnitServer.Recipient.app($0) } ?? .appOnScreen
       if let step = due.step, step.followsAppsEnd, recipients(recipient).isEmpty { recipient = .appOnScreen }
       guard let operation = HeadUnitServer.Operation(due.command, for: recipient) else { continue }
@@ -474,6 +474,7 @@ extension HeadUnitLoop {
       if !lacksApp { apply(operation, now: now) }
     }
     if script.takeDropping() { server.report(.stepsDropped) }
+    server.reportTests(of: &script)
   }
 
   // MARK: Effects of the apps on each other

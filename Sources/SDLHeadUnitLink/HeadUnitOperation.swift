@@ -19,6 +19,9 @@ extension HeadUnitServer {
     case serveSecondary(port: UInt16?)
     case transport(TransportEvent)
     case disconnectSecondary(Recipient)
+    /// An expectation, or another command of tests.
+    case test(HeadUnitCommand)
+    case endPicture(HeadUnitScriptRun.Picture, failure: String?)
   }
 
   /// The apps that an operation is for.
@@ -72,6 +75,7 @@ extension HeadUnitServer.Operation {
     case .answerOnce(let answer): self = .answerOnce(recipient, answer)
     case .stall(let time): self = .stall(time)
     case .refuseConnections(let isRefusing): self = .refuseConnections(isRefusing)
+    case .expect, .picture, .fail, .quit: self = .test(command)
     case .help: return nil
     }
   }
@@ -85,7 +89,9 @@ extension HeadUnitServer.Operation {
       recipient
     case .read(let id, _): .app(id)
     case .answerOnce(.app(let id), _): .app(id)
-    case .answerOnce, .setCondition, .behave, .stall, .refuseConnections, .configure, .serveSecondary, .transport: nil
+    case .answerOnce, .setCondition, .behave, .stall, .refuseConnections, .configure, .serveSecondary, .transport,
+      .test, .endPicture:
+      nil
     }
   }
 

@@ -209,6 +209,13 @@ package final class HeadUnitServer: Sendable {
     observer?.server(self, didReport: event)
   }
 
+  /// Reports what the script's expectations came to since the last call.
+  func reportTests(of script: inout HeadUnitScriptRun) {
+    for picture in script.takePictures() { observer?.server(self, needs: picture) }
+    for outcome in script.takeOutcomes() { report(.tested(outcome)) }
+    while let end = script.takeEnd() { report(.testEnded(end)) }
+  }
+
   func takeOperations() -> [Operation] {
     operations.withLock { operations in
       defer { operations = [] }
@@ -241,6 +248,12 @@ extension HeadUnitServer {
   /// Changes a condition for all apps, also for those that connect later.
   package func setCondition(_ change: HeadUnitConditions.Change) {
     submit(.setCondition(change))
+  }
+
+  /// A test's task with a picture is done.
+  /// - Parameter failure: why not; nil if all is well.
+  package func end(_ picture: HeadUnitScriptRun.Picture, failure: String?) {
+    submit(.endPicture(picture, failure: failure))
   }
 
   /// Off lets the connection fill up, like a head unit that hangs.

@@ -21,6 +21,10 @@ package enum HeadUnitServerEvent: Sendable {
   case stepExecuted(HeadUnitScript.Step, id: UInt8?)
   /// A step did nothing, because this app has gone; nil when there was no app for it.
   case stepSkipped(HeadUnitScript.Step, id: UInt8?)
+  /// An expectation has ended.
+  case tested(TestOutcome)
+  /// Reported once for each reason; the server goes on.
+  case testEnded(TestEnd)
   /// The status of the transport that brings connections, or why it has failed; never a connection, which is an event
   /// of its own.
   case transport(TransportEvent)
@@ -34,6 +38,15 @@ package enum HeadUnitServerEvent: Sendable {
 package protocol HeadUnitServerObserver: AnyObject, Sendable {
   /// Called on the server's thread with no lock held; any method of the server may be called back.
   func server(_ server: HeadUnitServer, didReport event: HeadUnitServerEvent)
+  /// A test needs the picture of an app: ``HeadUnitServer/end(_:failure:)`` has to follow. An observer without this
+  /// method takes none. Called as above.
+  func server(_ server: HeadUnitServer, needs picture: HeadUnitScriptRun.Picture)
+}
+
+extension HeadUnitServerObserver {
+  package func server(_ server: HeadUnitServer, needs picture: HeadUnitScriptRun.Picture) {
+    server.end(picture, failure: "only the program sdl-head-unit looks at pictures")
+  }
 }
 
 extension HeadUnitServerEvent {
@@ -42,7 +55,9 @@ extension HeadUnitServerEvent {
     switch self {
     case .connected(let id, _), .session(let id, _), .disconnected(let id, _, _): id
     case .stepExecuted(_, let id), .stepSkipped(_, let id): id
-    case .refused, .secondaryTransportRefused, .secondaryPortFailed, .transport, .stepsDropped, .ended: nil
+    case .refused, .secondaryTransportRefused, .secondaryPortFailed, .transport, .stepsDropped, .tested, .testEnded,
+      .ended:
+      nil
     }
   }
 
@@ -62,7 +77,8 @@ extension HeadUnitServerEvent {
         + step.text).printable()
     case .stepsDropped:
       "steps of the script are dropped, because \(HeadUnitScriptRun.maximumWaitingCount) are waiting already"
-    case .transport, .ended: nil
+    case .tested(let outcome): outcome.description
+    case .transport, .testEnded, .ended: nil
     }
   }
 }

@@ -117,3 +117,18 @@ final class ServedApp {
     }
   }
 }
+
+/// The state of apps whose connections have broken, for when they come again.
+struct SavedApps {
+  private static let mostApps = 8
+
+  /// With their phones; the last one at the end.
+  private var entries: [(device: String, app: SavedApp)] = []
+
+  mutating func keep(_ app: SavedApp, on device: String) {
+    entries.removeAll { $0.device == device && $0.app.id == app.id }
+    entries = entries.suffix(Self.mostApps - 1) + [(device, app)]
+  }
+
+  func apps(on device: String) -> [SavedApp] { entries.filter { $0.device == device }.map(\.app) }
+}

@@ -43,7 +43,8 @@ package struct ConversationText: Sendable {
       + (details.isEmpty ? "" : ": \(details.printable(limit: longestParameters))")
   }
 
-  private static func details(of control: ControlFrame, _ frame: Frame) -> String {
+  /// What the payload of a control frame says, for people; may be empty.
+  package static func details(of control: ControlFrame, _ frame: Frame) -> String {
     let version = frame.header.version
     switch (control, frame.header.service) {
     case (.startService, .rpc):

@@ -68,6 +68,9 @@ package struct FunctionID: RawRepresentable, Hashable, Sendable, CustomStringCon
   /// The name in the RPC specification, or "function N".
   package var description: String { Self.names[rawValue] ?? "function \(rawValue)" }
 
+  /// The names of all functions in the RPC specification, sorted.
+  package static var allNames: [String] { names.values.sorted() }
+
   /// The function of that name in the RPC specification; nil for one that it does not have.
   package init?(name: String) {
     guard let number = Self.numbers[name] else { return nil }

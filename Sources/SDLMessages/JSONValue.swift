@@ -95,6 +95,13 @@ extension JSONObject {
 }
 
 extension JSONValue {
+  /// UTF-8 JSON, like that of an object.
+  package var serialized: [UInt8] {
+    var bytes: [UInt8] = []
+    write(to: &bytes)
+    return bytes
+  }
+
   fileprivate func write(to bytes: inout [UInt8]) {
     switch self {
     case .null: bytes += "null".utf8

@@ -104,4 +104,26 @@ import Testing
     try app.wait(for: .background)
     screen.pipeline.stop()
   }
+
+  /// An application hears how each expectation has ended; pictures are not looked at here; `quit` ends the stream.
+  @Test func expectations() throws {
+    let path = try path(
+      of: """
+        then: expect registered name=Raw within 20
+        then: expect hmi-limited within 0.1
+        on registered: expect picture a.png
+        on registered after 0.3: quit
+        """)
+    defer { unlink(path) }
+    let screen = try HeadUnitPipeline("script=\(path)")
+    let app = try RawApp(port: screen.port)
+    try app.register()
+    try screen.pipeline.waitForEnd()
+    let ends = screen.pipeline.drain().filter { $0.isElement("sdl-expectation") }.map(\.fields)
+    #expect(Set(ends.map { $0["line"] }) == ["1", "2", "3"])
+    for end in ends { #expect((end["failure"] == nil) == (end["line"] == "1" && end["met"] == "true"), "\(end)") }
+    let reasons = ends.compactMap { $0["failure"] }
+    #expect(reasons.contains { $0.contains("not within 0.1 s") })
+    #expect(reasons.contains { $0.contains("only the program sdl-head-unit looks at pictures") })
+  }
 }

@@ -109,13 +109,15 @@ import Testing
   /// The table of exit statuses in docs/testing-without-a-car.md.
   @Test(arguments: [
     (["--app-exits"], End.app(vanishes: false), 0, "violations=0 vanished=0"),
-    (["--app-exits"], .app(vanishes: true), 1, "violations=0 vanished=1"),
+    (["--app-exits"], .app(vanishes: true), 5, "violations=0 vanished=1"),
     (["--app-exits", "--no-checks"], .app(vanishes: true), 0, "vanished=0"),
     (["--app-exits"], .command("cut"), 0, "vanished=0"),
     (["--app-exits"], .command("ignition-off"), 0, "vanished=0"),
     (["--app-exits", "--deadline", "60"], .app(vanishes: false), 0, "vanished=0"),
     (["--app-exits=2"], .signal, 130, "vanished=0"), ([], .signal, 0, "vanished=0"),
-    (["--app-exits", "--deadline", "0.5"], .deadline, 3, "vanished=0"),
+    (["--app-exits", "--deadline", "0.5"], .deadline, 6, "vanished=0"),
+    (["--wait-app", "0.5"], .deadline, 4, "vanished=0"),
+    (["--wait-app", "60", "--deadline", "60", "--app-exits"], .app(vanishes: false), 0, "vanished=0"),
   ])
   func exitStatus(options: [String], end: End, status: Int32, summary: String) throws {
     let commands = Pipe()
@@ -140,11 +142,13 @@ import Testing
     let result = headUnit.wait()
     try? commands.fileHandleForWriting.close()
     #expect(result.status == status && result.output.contains(summary), "\(result)")
-    #expect(result.output.contains("has vanished") == (status == 1))
+    #expect(result.output.contains("has vanished") == (status == 5))
   }
 
   @Test(arguments: [
-    (["--deadline", "5"], "--deadline needs --app-exits"),
+    (["--deadline", "5"], "--deadline needs --app-exits, --test, or a program after --"),
+    (["--log-media"], "--log-files and --log-media need --log"), (["--"], "there is no program after --"),
+    (["--", "/nonexistent"], "start /nonexistent"), (["--log", "/nonexistent/log"], "open /nonexistent/log"),
     (["--tls-server", "--encryption", "accept"], "--tls-server needs --certificate and --private-key"),
     (["--app-exits", "--deadline", "0"], "--deadline does not take"),
     (["--grant", "RemoteControl"], "there are Base-4, Location-1,"),

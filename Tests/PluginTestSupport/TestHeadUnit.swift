@@ -67,8 +67,7 @@ final class TestHeadUnit {
         case .connected(let id, _): record.connections.append(id)
         case .disconnected: record.disconnections += 1
         case .ended, .refused, .secondaryTransportRefused, .secondaryPortFailed, .stepExecuted, .stepSkipped,
-          .transport,
-          .stepsDropped:
+          .transport, .stepsDropped, .tested, .testEnded:
           break
         case .session(_, .videoData(let message)):
           record.video.append(message)

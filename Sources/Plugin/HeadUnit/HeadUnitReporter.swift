@@ -108,6 +108,16 @@ extension HeadUnitReporter {
     post(message)
   }
 
+  /// `sdl-expectation`: an expectation of the script has ended.
+  func tested(_ outcome: TestOutcome) {
+    let message = Structure("sdl-expectation")
+    message.set("text", outcome.text)
+    if let line = outcome.line { message.set("line", UInt64(clamping: line)) }
+    message.set("met", outcome.failure == nil)
+    message.set("failure", outcome.failure)
+    post(message)
+  }
+
   /// `sdl-stream-in-clear`: an app asked for an encrypted service, which starts in clear.
   func streamInClear(_ app: AppRecord, _ service: ServiceType) {
     let message = Structure("sdl-stream-in-clear")

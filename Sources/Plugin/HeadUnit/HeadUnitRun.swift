@@ -142,6 +142,8 @@ extension HeadUnitRun {
       }
       if case .disconnected(let id, _, _) = event { stream.appsChanged(report.apps, formerApp: id) }
     case .refused: state.withLock { $0.totals.refusals &+= 1 }
+    case .tested(let outcome): if report.isReporting { reporter.tested(outcome) }
+    case .testEnded(let end): if end == .quit { stream.finish() }
     case .secondaryTransportRefused, .secondaryPortFailed, .stepExecuted, .stepSkipped, .stepsDropped, .ended: break
     case .transport(let event): if report.isReporting { tell(event) }
     }
@@ -226,9 +228,10 @@ extension HeadUnitServerEvent {
     switch self {
     case .connected, .disconnected: GST_LEVEL_DEBUG
     case .stepExecuted: GST_LEVEL_INFO
+    case .tested(let outcome): outcome.failure == nil ? GST_LEVEL_INFO : GST_LEVEL_WARNING
     case .refused, .secondaryTransportRefused, .secondaryPortFailed, .stepSkipped, .stepsDropped: GST_LEVEL_WARNING
     case .session(_, let event): event.logLevel
-    case .transport, .ended: nil
+    case .transport, .testEnded, .ended: nil
     }
   }
 }
@@ -247,7 +250,7 @@ extension HeadUnitSession.Event {
       .hmiStatusSent, .systemContextSent, .videoStarted, .videoRefused, .videoStopped, .touchSent:
       GST_LEVEL_DEBUG
     // Violations are limited first.
-    case .videoData, .videoTimestamp, .videoMissed, .audioData, .violation, .buttonsSubscribed: nil
+    case .message, .videoData, .videoTimestamp, .videoMissed, .audioData, .violation, .buttonsSubscribed: nil
     }
   }
 }

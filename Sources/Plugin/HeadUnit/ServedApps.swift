@@ -65,8 +65,7 @@ struct ServedApps: Sendable {
       change(id) { $0.hasSecondaryTransport = false }
     case .session(let id, let event): note(event, of: id)
     case .refused, .secondaryTransportRefused, .secondaryPortFailed, .stepExecuted, .stepSkipped, .transport,
-      .stepsDropped,
-      .ended:
+      .stepsDropped, .tested, .testEnded, .ended:
       break
     }
   }

@@ -107,6 +107,19 @@ package struct HeadUnitBehaviour: Equatable, Sendable {
     case unknownAuthority = "unknown-ca"
   }
 
+  /// The answer to an RPC in place of the head unit's own; the request has no other effect.
+  package struct ScriptedAnswer: Equatable, Sendable {
+    package var answer: RPCAnswer
+    /// For the next request of each app alone.
+    package var isOnce = false
+    /// From the request to the answer.
+    package var delay: Duration?
+    /// Beside the result.
+    package var members: JSONObject = [:]
+  }
+
+  /// By RPCs.
+  package var answers: [FunctionID: ScriptedAnswer] = [:]
   /// To a start of video with the E bit, if the head unit accepts it.
   package var handshake = Handshake.regular
   /// To StartService(RPC).
@@ -164,6 +177,7 @@ extension HeadUnitBehaviour {
     case handshake(Handshake)
     case registration(RPCAnswer)
     case systemCapability(RPCAnswer)
+    case answer(FunctionID, ScriptedAnswer)
     case videoStart(VideoStartAnswer)
     case audioStart(AudioStartAnswer)
     case serviceEnd(ControlAnswer)
@@ -187,6 +201,7 @@ extension HeadUnitBehaviour {
     case .handshake(let handshake): self.handshake = handshake
     case .registration(let answer): registration = answer
     case .systemCapability(let answer): systemCapability = answer
+    case .answer(let function, let answer): answers[function] = answer.answer == .regular ? nil : answer
     case .videoStart(let answer): videoStarts = [answer]
     case .audioStart(let answer): audioStart = answer
     case .serviceEnd(let answer): serviceEnd = answer

@@ -45,6 +45,8 @@ package struct HeadUnitConfiguration: Equatable, Sendable {
   /// Whether apps must encrypt the RPC service, except for the first messages (SDL-0207). Needs a
   /// ``SecureChannelFactory``.
   package var requiresRPCEncryption = false
+  /// Whether each RPC and control frame is an event (``HeadUnitSession/Event/message(_:)``).
+  package var reportsMessages = false
   /// Deviations from a healthy SDL Core; a behaviour script may change them later.
   package var behaviour = HeadUnitBehaviour()
 

@@ -16,6 +16,7 @@ struct Registration: Sendable {
   var app: RegisteredApp?
   var capability: OfferedCapability
   private var requests = CoreLimits.requests
+  private var scriptedAnswers = ScriptedAnswers()
   /// The apps of the same phone in other sessions, whose ids and names are taken.
   private var others: [AppIdentity] = []
   /// The apps whose former connection has broken.
@@ -49,7 +50,8 @@ struct Registration: Sendable {
   /// No app is registered any more.
   mutating func end(_ context: inout ServedContext) {
     app = nil
-    context.timers.cancel(.activation, .policyUpdate, .alert, .overlay, .speech, .microphone, .button)
+    scriptedAnswers = ScriptedAnswers()
+    context.timers.cancel(.activation, .policyUpdate, .alert, .overlay, .speech, .microphone, .button, .scriptedAnswer)
     context.screen.isActivationDeferred = false
     forgetUpdates()
   }
@@ -63,6 +65,7 @@ struct Registration: Sendable {
     case .speech: app?.promptDue(&context)
     case .microphone: app?.recordingDue(&context)
     case .button: app?.buttonDue(&context)
+    case .scriptedAnswer: scriptedAnswers.advance(&context)
     default: break
     }
   }
@@ -83,6 +86,7 @@ struct Registration: Sendable {
     }
     do throws(RPCMessage.Malformed) {
       let rpc = try RPCMessage(payload: message.payload, as: .sdlCore)
+      context.note(HeadUnitMessage(sender: .app, content: .rpc(rpc), isEncrypted: message.header.isEncrypted))
       let isRefused = !message.header.isEncrypted && security.refusesInClear(rpc, &context)
       switch rpc.type {
       case .request: answer(rpc, headerVersion: version, isRefused: isRefused, &context)
@@ -158,6 +162,7 @@ struct Registration: Sendable {
     if isRefused {
       return context.refuse(request, .encryptionNeeded, "\(request.function) has to be encrypted")
     }
+    if scriptedAnswers.answer(request, &context) { return }
     switch request.function {
     case .unregisterAppInterface: context.demand(.unregisterByApp(request))
     case .getSystemCapability where app.rpcVersion >= RPCVersion(4, 5):

@@ -8,6 +8,7 @@ enum CommandParser {
     let words = line.split(whereSeparator: \.isWhitespace).map(String.init)
     guard let name = words.first else { return nil }
     let arguments = Array(words.dropFirst())
+    if let command = try testCommand(name, line) { return command }
     guard let command = make(name, arguments) else {
       if let fault = fault(name, arguments) { throw HeadUnitCommand.Malformed(description: fault) }
       let forms = forms(of: words)
@@ -19,6 +20,76 @@ enum CommandParser {
         description: "\"\(words.joined(separator: " "))\" is not of the form \(forms.joined(separator: " or "))")
     }
     return command
+  }
+
+  /// A command whose values may have spaces, in quotation marks.
+  private static func testCommand(_ name: String, _ line: String) throws(HeadUnitCommand.Malformed) -> HeadUnitCommand?
+  {
+    let text = String(line.drop(while: \.isWhitespace))
+    switch name {
+    case "screenshot":
+      let words = try quotedWords(text.dropFirst(name.count))
+      return words.count == 1 ? .picture(PictureTask(file: words[0], text: text)) : nil
+    case "expect", "never":
+      guard let kind = Expectation.Kind(rawValue: name) else { return nil }
+      let words = try quotedWords(text.dropFirst(name.count))
+      if words.isEmpty { return nil }
+      if kind == .expect, words.first == "picture" {
+        return picture(Array(words.dropFirst()), text).map { .picture($0) }
+      }
+      return .expect(try Expectation(kind, words, text: text))
+    case "fail":
+      let reason = text.dropFirst(name.count).drop(while: \.isWhitespace)
+      return reason.isEmpty ? nil : .fail(String(reason))
+    default: return nil
+    }
+  }
+
+  /// `FILE [psnr DECIBELS] [within SECONDS]`.
+  private static func picture(_ words: [String], _ text: String) -> PictureTask? {
+    guard let file = words.first, !words.count.isMultiple(of: 2) else { return nil }
+    var task = PictureTask(file: file, minimumPSNR: PictureTask.usualPSNR, text: text)
+    for index in stride(from: 1, to: words.count, by: 2) {
+      switch words[index] {
+      case "psnr":
+        guard let ratio = Double(words[index + 1]), (0...100).contains(ratio) else { return nil }
+        task.minimumPSNR = ratio
+      case "within":
+        guard let time = seconds(words[index + 1]) else { return nil }
+        task.time = time
+      default: return nil
+      }
+    }
+    return task
+  }
+
+  /// Words between spaces; in quotation marks, spaces belong to them, and \" and \\ are a mark and a backslash.
+  private static func quotedWords(_ text: Substring) throws(HeadUnitCommand.Malformed) -> [String] {
+    var words: [String] = []
+    var word: String?
+    var isQuoted = false
+    var isEscaped = false
+    for character in text {
+      if isEscaped {
+        word = (word ?? "") + (character == "\"" || character == "\\" ? "" : "\\") + String(character)
+        isEscaped = false
+      } else if isQuoted, character == "\\" {
+        isEscaped = true
+      } else if character == "\"" {
+        isQuoted.toggle()
+        word = word ?? ""
+      } else if !isQuoted, character.isWhitespace {
+        if let word { words.append(word) }
+        word = nil
+      } else {
+        word = (word ?? "") + String(character)
+      }
+    }
+    guard !isQuoted else {
+      throw HeadUnitCommand.Malformed(description: "a quotation mark is missing in \"\(text)\"")
+    }
+    if let word { words.append(word) }
+    return words
   }
 
   /// The forms of the command that fit its second word; all if none fits.
@@ -64,6 +135,7 @@ enum CommandParser {
     case ("silent", 1): isOn(arguments[0]).map { .silent($0) }
     case ("stall", 1): seconds(arguments[0]).map { .stall($0) }
     case ("refuse-connections", 1): isOn(arguments[0]).map { .refuseConnections($0) }
+    case ("quit", 0): .quit
     case ("help", 0): .help
     default: behaviour(name, arguments)
     }
@@ -219,8 +291,30 @@ enum CommandParser {
     case "start-video":
       guard arguments.first == "once" else { return videoStart(arguments).map { .behave(.videoStart($0)) } }
       return videoStart(Array(arguments.dropFirst())).map { .answerOnce($0) }
-    default: return nil
+    default:
+      guard let function = FunctionID(name: request), function != .registerAppInterface else { return nil }
+      return scripted(arguments).map { .behave(.answer(function, $0)) }
     }
+  }
+
+  /// `[once] ANSWER [after SECONDS] [MEMBERS]`, the members as JSON, which may have spaces.
+  private static func scripted(_ arguments: [String]) -> HeadUnitBehaviour.ScriptedAnswer? {
+    var rest = arguments[...]
+    let isOnce = rest.first == "once"
+    if isOnce { rest.removeFirst() }
+    guard let answer = rest.popFirst().flatMap(result) else { return nil }
+    var scripted = HeadUnitBehaviour.ScriptedAnswer(answer: answer, isOnce: isOnce)
+    // Only a result can be delayed, and have members.
+    guard case .result = answer else { return rest.isEmpty ? scripted : nil }
+    if rest.first == "after" {
+      guard rest.count > 1, let delay = seconds(rest[rest.startIndex + 1]) else { return nil }
+      scripted.delay = delay
+      rest.removeFirst(2)
+    }
+    guard !rest.isEmpty else { return scripted }
+    guard let members = try? JSONObject(parsing: Array(rest.joined(separator: " ").utf8)) else { return nil }
+    scripted.members = members
+    return scripted
   }
 
   private static func control(_ word: String) -> HeadUnitBehaviour.ControlAnswer? {

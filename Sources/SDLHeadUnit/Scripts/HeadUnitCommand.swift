@@ -57,6 +57,14 @@ package enum HeadUnitCommand: Equatable, Sendable {
   case stall(Duration)
   /// Closes the port.
   case refuseConnections(Bool)
+  /// An event has to come, or must not come.
+  case expect(Expectation)
+  /// The picture of the app on the screen as a file, or compared with one.
+  case picture(PictureTask)
+  /// The test has failed, for this reason.
+  case fail(String)
+  /// The test is over.
+  case quit
   case help
 
   package struct Malformed: Error, Equatable, CustomStringConvertible {
@@ -66,6 +74,22 @@ package enum HeadUnitCommand: Equatable, Sendable {
 }
 
 extension HeadUnitCommand {
+  /// Whether it concerns the test, and not the head unit.
+  package var isTest: Bool {
+    switch self {
+    case .expect, .picture, .fail, .quit: true
+    default: false
+    }
+  }
+
+  /// Whether it ends with an outcome.
+  package var isAwaited: Bool {
+    switch self {
+    case .expect, .picture: true
+    default: false
+    }
+  }
+
   /// Parses a line.
   /// - Returns: nil for an empty line.
   package static func parse(_ line: String) throws(Malformed) -> HeadUnitCommand? { try CommandParser.parse(line) }
@@ -164,6 +188,11 @@ extension HeadUnitCommand {
     ),
     ("answer get-capability regular|silence|RESULT", "how GetSystemCapability is answered"),
     (
+      "answer RPC [once] regular|silence|RESULT [after SECONDS] [MEMBERS]",
+      "how an RPC such as Show is answered, without any other effect of it: RESULT is a result code such as rejected, and "
+        + "MEMBERS are JSON; once is for the next request of each app alone"
+    ),
+    (
       "answer start-video [once] regular|echo|silence",
       "by the rules, with whatever was requested, or not at all; once is for the app's next start alone"
     ),
@@ -206,6 +235,23 @@ extension HeadUnitCommand {
         + "secondary one, such as 2,1; or none"
     ),
     ("audio-transports LIST", "the same for audio"),
+    (
+      "expect EVENT [PATH=VALUE|PATH~EXPRESSION ...] [within SECONDS]",
+      "fails unless such an event of scripts, or an RPC such as Show mainField1=\"Hello SDL!\", comes within 10 s or "
+        + "this time; EVENT/response is the response to an RPC, and ~ searches a regular expression"
+    ),
+    (
+      "never EVENT [PATH=VALUE|PATH~EXPRESSION ...] for SECONDS",
+      "fails if such an event comes within this time"
+    ),
+    ("screenshot FILE", "writes the picture that the app shows to FILE, as PNG"),
+    (
+      "expect picture FILE [psnr DECIBELS] [within SECONDS]",
+      "fails unless the app shows the picture in FILE within 10 s or this time, of the same size and with this peak "
+        + "signal-to-noise ratio at least (default 30)"
+    ),
+    ("fail TEXT", "fails, for this reason"),
+    ("quit", "ends the test, and sdl-head-unit"),
     ("help", "lists the commands"),
   ]
 }

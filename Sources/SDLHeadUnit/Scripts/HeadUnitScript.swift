@@ -7,6 +7,7 @@ import SDLMessages
 ///
 ///     at SECONDS                        since the head unit began to listen
 ///     on EVENT [NUMBER] [after SECONDS] with each event, or only the one of that number (from 1 on), or later than it
+///     then                              once the step of the line before has been carried out, or its expectation met
 ///
 /// with the events of ``Event``. Steps that are due at the same time are carried out in the order of the lines.
 ///
@@ -60,6 +61,36 @@ package struct HeadUnitScript: Equatable, Sendable {
     case secondaryRefused = "secondary-refused"
     /// The secondary transport is gone, by either side.
     case secondaryLost = "secondary-lost"
+    case registrationRefused = "registration-refused"
+    /// OnHMIStatus in which only the system context is new.
+    case systemContext = "system-context"
+    /// OnTouchEvent was sent, or withheld because of the policies.
+    case touch
+    case touchWithheld = "touch-withheld"
+    /// An input of the driver has reached the app, or has no effect.
+    case driverInput = "driver-input"
+    case noEffect = "no-effect"
+    /// The app has subscribed to other buttons of the car.
+    case buttons
+    case interactionEnded = "interaction-ended"
+    /// Texts of the app are shown or spoken.
+    case textShown = "text-shown"
+    /// ChangeRegistration.
+    case nameChanged = "name-changed"
+    /// SetAppIcon.
+    case icon
+    case systemRequest = "system-request"
+    /// Encrypted sound was requested, but is sent in clear.
+    case audioInClear = "audio-in-clear"
+    /// The RPCs are encrypted from now on.
+    case rpcProtected = "rpc-protected"
+    /// A TLS handshake is complete, or has failed.
+    case secured
+    case handshakeFailed = "handshake-failed"
+    /// An update of the capability waits until the app subscribes to updates.
+    case capabilityDeferred = "capability-deferred"
+    /// OnHMIStatus from the app.
+    case appHMIStatus = "app-hmi-status"
   }
 
   /// When a step is due.
@@ -68,6 +99,9 @@ package struct HeadUnitScript: Equatable, Sendable {
     case time(Duration)
     /// `number` counts from 1; nil stands for each.
     case event(Event, number: Int?, delay: Duration)
+    /// The end of the step before; the beginning for the first step. After an expectation that was not met, the rest of
+    /// a sequence is left out.
+    case then
   }
 
   /// One line.
@@ -83,9 +117,12 @@ package struct HeadUnitScript: Equatable, Sendable {
     package var followsAppsEnd: Bool {
       switch trigger {
       case .event(.disconnected, _, _), .event(.unregistered, _, _): true
-      case .event, .time: false
+      case .event, .time, .then: false
       }
     }
+
+    /// Whether a test is over only after it.
+    var isAwaited: Bool { command.isAwaited }
   }
 
   /// In the order of the lines.
@@ -95,6 +132,18 @@ package struct HeadUnitScript: Equatable, Sendable {
   package init(steps: [Step] = []) {
     self.steps = steps
   }
+
+  /// The rest of the sequence to which a step belongs.
+  func steps(after step: Step) -> [Step] {
+    Array(steps.drop { $0.line <= step.line }.prefix { $0.trigger == .then })
+  }
+
+  /// Whether it has expectations, for which the head unit has to report RPCs.
+  package var isTest: Bool { steps.contains(where: \.isAwaited) }
+  /// Whether it says what passes and what fails.
+  package var hasTestCommands: Bool { steps.contains { $0.command.isTest } }
+  /// Whether pictures are looked at.
+  package var needsPictures: Bool { steps.contains { if case .picture = $0.command { true } else { false } } }
 
   /// Whether a step waits for `event`.
   package func reacts(to event: Event) -> Bool {
@@ -135,12 +184,25 @@ extension HeadUnitScript.Event {
     case .secondaryTransportLost: self = .secondaryLost
     case .interactionShown(let function, _, _):
       self = AppInteraction.Layer(function) == .alert ? .alert : .interaction
-    case .registrationRefused, .systemContextSent, .touchSent, .touchWithheld, .driverInput, .driverInputWithoutEffect,
-      .buttonsSubscribed, .interactionEnded, .textShown, .nameChanged, .iconSet, .systemRequestAnswered, .videoData,
-      .audioInClear,
-      .videoMissed, .videoTimestamp,
-      .audioData, .appHMIStatus, .capabilityUpdateDeferred, .secured, .rpcProtected, .handshakeFailed:
-      return nil
+    case .registrationRefused: self = .registrationRefused
+    case .systemContextSent: self = .systemContext
+    case .touchSent: self = .touch
+    case .touchWithheld: self = .touchWithheld
+    case .driverInput: self = .driverInput
+    case .driverInputWithoutEffect: self = .noEffect
+    case .buttonsSubscribed: self = .buttons
+    case .interactionEnded: self = .interactionEnded
+    case .textShown: self = .textShown
+    case .nameChanged: self = .nameChanged
+    case .iconSet: self = .icon
+    case .systemRequestAnswered: self = .systemRequest
+    case .audioInClear: self = .audioInClear
+    case .rpcProtected: self = .rpcProtected
+    case .secured: self = .secured
+    case .handshakeFailed: self = .handshakeFailed
+    case .capabilityUpdateDeferred: self = .capabilityDeferred
+    case .appHMIStatus: self = .appHMIStatus
+    case .message, .videoData, .videoMissed, .videoTimestamp, .audioData: return nil
     }
   }
 }
@@ -189,14 +251,28 @@ extension HeadUnitScript {
     try self.init(Array(text.utf8))
   }
 
-  /// Without the white space around it, too.
+  /// With single spaces, except in texts in quotation marks.
   private static func withoutComment(_ text: String) -> String {
-    var words: [Substring] = []
-    for word in text.split(whereSeparator: \.isWhitespace) {
-      if word.hasPrefix("#") { break }
-      words.append(word)
+    withoutComment(text, keepsTexts: true) ?? withoutComment(text, keepsTexts: false) ?? ""
+  }
+
+  /// - Parameter keepsTexts: whether a quotation mark begins a text; nil is returned if one does not end.
+  private static func withoutComment(_ text: String, keepsTexts: Bool) -> String? {
+    var rest = ""
+    var isQuoted = false
+    var isEscaped = false
+    for character in text {
+      if keepsTexts, character == "\"", !isEscaped { isQuoted.toggle() }
+      isEscaped = isQuoted && character == "\\" && !isEscaped
+      if !isQuoted, character == "#", rest.last.map({ $0 == " " }) ?? true { break }
+      if isQuoted || !character.isWhitespace {
+        rest.append(character)
+      } else if let last = rest.last, last != " " {
+        rest.append(" ")
+      }
     }
-    return words.joined(separator: " ")
+    if isQuoted { return nil }
+    return rest.last == " " ? String(rest.dropLast()) : rest
   }
 
   /// Nil where there is nothing.
@@ -219,10 +295,11 @@ extension HeadUnitScript {
   }
 
   private static let form =
-    "write \"at SECONDS: COMMAND\" or \"on EVENT [NUMBER] [after SECONDS]: COMMAND\""
+    "write \"at SECONDS: COMMAND\", \"on EVENT [NUMBER] [after SECONDS]: COMMAND\" or \"then: COMMAND\""
 
   private static func trigger(_ words: [String], line: Int) throws(Malformed) -> Trigger {
     switch (words.first, words.count) {
+    case ("then", 1): return .then
     case ("at", 2): return .time(try time(words[1], line: line))
     case ("on", 2...):
       guard let event = Event(rawValue: words[1]) else {

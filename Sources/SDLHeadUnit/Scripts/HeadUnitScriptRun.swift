@@ -25,6 +25,16 @@ package struct HeadUnitScriptRun: Sendable {
   package static let window = Duration.milliseconds(100)
   package static let maximumWaitingCount = 4000
 
+  /// A task for the owner, which knows the pictures; ``end(_:failure:now:)`` ends it.
+  package struct Picture: Sendable {
+    package let task: PictureTask
+    /// Of which app; nil for the one on the screen.
+    package let app: UInt8?
+    package let start: Duration
+    fileprivate let id: Int
+    fileprivate let step: HeadUnitScript.Step?
+  }
+
   private enum Dropping {
     case none
     case unreported
@@ -41,6 +51,16 @@ package struct HeadUnitScriptRun: Sendable {
   private var windowStart: Duration?
   private var countInWindow = 0
   private var dropping = Dropping.none
+  private var expectations = ExpectationRun()
+  private var outcomes: [TestOutcome] = []
+  /// Tasks that the owner has not taken, and those that it has.
+  private var newPictures: [Picture] = []
+  private var openPictures: [Picture] = []
+  /// The lines with expectations that have not ended once.
+  private var unsettledLines: Set<Int>
+  private var hasQuit = false
+  private var reportedEnds: Set<TestEnd> = []
+  private var lastPictureID = 0
 
   private struct FrameCount {
     /// Pictures before the present stream.
@@ -59,21 +79,34 @@ package struct HeadUnitScriptRun: Sendable {
   package init(_ script: HeadUnitScript = HeadUnitScript(), now: Duration) {
     self.script = script
     events = Set(HeadUnitScript.Event.allCases.filter { script.reacts(to: $0) })
-    for step in script.steps {
-      guard case .time(let time) = step.trigger else { continue }
-      wait(for: now + time, Operation(command: step.command, step: step))
+    unsettledLines = Set(script.steps.filter(\.isAwaited).map(\.line))
+    for (index, step) in script.steps.enumerated() {
+      switch step.trigger {
+      case .time(let time): wait(for: now + time, Operation(command: step.command, step: step))
+      case .then where index == 0: wait(for: now, Operation(command: step.command, step: step))
+      case .then, .event: break
+      }
     }
   }
 
   /// When ``takeDue(at:)`` returns the next operation; nil when the queue is empty.
   package var nextDeadline: Duration? {
+    [nextOperation, expectations.nextDeadline].compactMap(\.self).min()
+  }
+
+  private var nextOperation: Duration? {
     guard let first = waiting.first?.time else { return nil }
     guard let windowStart, countInWindow >= Self.maximumStepCount else { return first }
     return max(first, windowStart + Self.window)
   }
 
   /// Whether a step waits for `event`. Cheap without a script, because the server asks for each frame.
-  package func reacts(to event: HeadUnitScript.Event) -> Bool { !events.isEmpty && events.contains(event) }
+  package func reacts(to event: HeadUnitScript.Event) -> Bool {
+    !events.isEmpty && events.contains(event) || !expectations.isEmpty && expectations.expects(event.rawValue)
+  }
+
+  /// Whether expectations wait, to which every event has to be shown.
+  package var expectsEvents: Bool { !expectations.isEmpty }
 
   /// Notes an event, which queues the steps that wait for it.
   /// - Parameters:
@@ -84,6 +117,7 @@ package struct HeadUnitScriptRun: Sendable {
       frames[app, default: FrameCount()].startStream(after: pictures)
     }
     if event == .disconnected, let app { frames[app] = nil }
+    if event == .connected || event == .disconnected { note(EventRecord(event.rawValue), app: app, now: now) }
     guard reacts(to: event) else { return }
     let count = counts[event, default: 0] &+ 1
     counts[event] = count
@@ -98,6 +132,11 @@ package struct HeadUnitScriptRun: Sendable {
     count.total = total
     frames[app] = count
     guard count.inStream > before else { return }
+    if expectations.expects(HeadUnitScript.Event.frame.rawValue) {
+      for number in before + 1...count.inStream {
+        note(EventRecord(HeadUnitScript.Event.frame.rawValue, ["number": .integer(number)]), app: app, now: now)
+      }
+    }
     trigger(.frame, before + 1...count.inStream, app: app, now: now)
   }
 
@@ -108,8 +147,14 @@ package struct HeadUnitScriptRun: Sendable {
       guard case .event(event, let number, let delay) = step.trigger, number.map(numbers.contains) ?? true else {
         continue
       }
-      wait(for: now + delay, Operation(command: step.command, app: app, step: step))
+      start(Operation(command: step.command, app: app, step: step), at: now + delay, now: now)
     }
+  }
+
+  /// An expectation whose time has come begins at once, so that it sees what comes next; the rest is queued.
+  private mutating func start(_ operation: Operation, at time: Duration, now: Duration) {
+    if time <= now, case .expect = operation.command { return begin(operation, now: now) }
+    wait(for: time, operation)
   }
 
   /// Queues an operation for a time; drops it if the queue is full.
@@ -132,10 +177,17 @@ package struct HeadUnitScriptRun: Sendable {
       windowStart = now
       countInWindow = 0
     }
-    guard countInWindow < Self.maximumStepCount, let first = waiting.first, first.time <= now else { return nil }
-    countInWindow += 1
-    waiting.removeFirst()
-    return first.operation
+    settle(expectations.advance(to: now), now: now)
+    while countInWindow < Self.maximumStepCount, let first = waiting.first, first.time <= now {
+      countInWindow += 1
+      waiting.removeFirst()
+      guard first.operation.command.isTest else {
+        follow(first.operation.step, app: first.operation.app, now: now)
+        return first.operation
+      }
+      begin(first.operation, now: now)
+    }
+    return nil
   }
 
   private mutating func noteDropping() {
@@ -147,5 +199,100 @@ package struct HeadUnitScriptRun: Sendable {
     guard dropping == .unreported else { return false }
     dropping = .reported
     return true
+  }
+}
+
+// MARK: The test that the script is
+
+extension HeadUnitScriptRun {
+  /// Begins an expectation, or carries out another command of tests.
+  package mutating func begin(_ operation: Operation, now: Duration) {
+    let (step, app) = (operation.step, operation.app)
+    switch operation.command {
+    case .expect(let expectation):
+      guard !expectations.begin(expectation, step: step, app: app, now: now) else { return }
+      let failure = "there are \(ExpectationRun.maximumWaitingCount) expectations already"
+      outcomes.append(TestOutcome(line: step?.line, text: expectation.text, failure: failure))
+      abandon(step)
+    case .picture(let task):
+      lastPictureID += 1
+      newPictures.append(Picture(task: task, app: app, start: now, id: lastPictureID, step: step))
+    case .fail(let text):
+      outcomes.append(TestOutcome(line: step?.line, text: "fail", failure: text))
+      abandon(step)
+    case .quit: hasQuit = true
+    default: break
+    }
+  }
+
+  /// Shows an event to the expectations. Call it before the event starts further steps.
+  package mutating func note(_ record: EventRecord, app: UInt8?, now: Duration) {
+    settle(expectations.note(record, app: app, now: now), now: now)
+  }
+
+  /// The pictures that the owner has to look at since the last call.
+  package mutating func takePictures() -> [Picture] {
+    defer { newPictures = [] }
+    openPictures += newPictures
+    return newPictures
+  }
+
+  /// The owner has looked at a picture.
+  /// - Parameter failure: why it was not written, or is another; nil if it is as it should be.
+  package mutating func end(_ picture: Picture, failure: String?, now: Duration) {
+    guard let index = openPictures.firstIndex(where: { $0.id == picture.id }) else { return }
+    openPictures.remove(at: index)
+    let outcome = TestOutcome(
+      line: picture.step?.line, text: picture.task.text, failure: failure, time: now - picture.start)
+    settle([ExpectationRun.Settled(outcome: outcome, step: picture.step, app: picture.app)], now: now)
+  }
+
+  /// The head unit ends: what is still expected has failed.
+  package mutating func endTest(now: Duration) {
+    settle(expectations.end(now: now), now: now)
+    for picture in takePictures() + openPictures { end(picture, failure: "the test ended before", now: now) }
+    for step in script.steps where unsettledLines.remove(step.line) != nil {
+      outcomes.append(TestOutcome(line: step.line, text: step.text, failure: "the test ended before it began"))
+    }
+  }
+
+  /// The ends of expectations since the last call.
+  package mutating func takeOutcomes() -> [TestOutcome] {
+    defer { outcomes = [] }
+    return outcomes
+  }
+
+  /// Why the test is over, each reason once; nil while there is none, and afterwards.
+  package mutating func takeEnd() -> TestEnd? {
+    if isSettled, reportedEnds.insert(.settled).inserted { return .settled }
+    return hasQuit && reportedEnds.insert(.quit).inserted ? .quit : nil
+  }
+
+  /// Whether all that the script expects has ended.
+  private var isSettled: Bool {
+    let isWaiting = !expectations.isEmpty || !newPictures.isEmpty || !openPictures.isEmpty
+    let isFollowing = waiting.contains { $0.operation.step?.trigger == .then }
+    return script.isTest && unsettledLines.isEmpty && !isWaiting && !isFollowing
+  }
+
+  private mutating func settle(_ settled: [ExpectationRun.Settled], now: Duration) {
+    for one in settled {
+      outcomes.append(one.outcome)
+      guard let step = one.step else { continue }
+      unsettledLines.remove(step.line)
+      if one.outcome.failure == nil { follow(step, app: one.app, now: now) } else { abandon(step) }
+    }
+  }
+
+  /// Starts the step after one of a sequence.
+  private mutating func follow(_ step: HeadUnitScript.Step?, app: UInt8?, now: Duration) {
+    guard let step, let next = script.steps(after: step).first else { return }
+    start(Operation(command: next.command, app: app, step: next), at: now, now: now)
+  }
+
+  /// The rest of a sequence is not reached.
+  private mutating func abandon(_ step: HeadUnitScript.Step?) {
+    guard let step else { return }
+    for step in [step] + script.steps(after: step) { unsettledLines.remove(step.line) }
   }
 }

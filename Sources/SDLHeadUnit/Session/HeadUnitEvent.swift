@@ -22,6 +22,8 @@ extension HeadUnitSession {
   }
 
   package enum Event: Equatable, Sendable {
+    /// Of a session with ``HeadUnitConfiguration/reportsMessages``: an RPC or a control frame, before its effects.
+    case message(HeadUnitMessage)
     /// RegisterAppInterface has succeeded, with this result.
     case appRegistered(name: String, id: String, types: [AppHMIType], protocolVersion: ProtocolVersion, ResultCode)
     /// RegisterAppInterface was refused; name and id are those of the request, empty if they are missing.
@@ -142,6 +144,7 @@ extension HeadUnitSession.Event {
   /// A line for the log, in which an app's texts can't fake anything; nil for frequent events, such as data.
   package var text: String? {
     switch self {
+    case .message(let message): message.text
     case .appRegistered(let name, let id, let types, let version, let code):
       "registered \(name.quoted) (id \(id.quoted), \(Self.list(types.map(\.rawValue), most: Self.mostTypes)))"
         + " over protocol \(version): \(code.rawValue)"

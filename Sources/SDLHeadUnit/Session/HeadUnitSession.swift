@@ -319,7 +319,7 @@ package struct HeadUnitSession: Sendable, ~Copyable {
 
   private mutating func fire(_ purpose: TimerTable.Purpose) {
     switch purpose {
-    case .activation, .policyUpdate, .alert, .overlay, .speech, .microphone, .button:
+    case .activation, .policyUpdate, .alert, .overlay, .speech, .microphone, .button, .scriptedAnswer:
       registration.fire(purpose, &context)
     case .transportEventUpdate: secondary.sendAddress(&context)
     case .videoStart, .videoData, .stopGrace, .audioStopGrace, .endServiceACK, .audioEndServiceACK:
@@ -402,6 +402,9 @@ extension HeadUnitSession {
   private mutating func receive(_ frame: Frame, on transport: TransportRole) {
     let header = frame.header
     if let violation = gate.malformation(of: header, configuration) { return noteMalformed(violation, on: transport) }
+    if let control = header.controlFrame {
+      context.note(HeadUnitMessage(control, frame, by: .app, on: transport))
+    }
     let isRPCStart = header.controlFrame == .startService && header.service == .rpc
     if isStarted, header.sessionID != sessionID {
       guard gate.answersOtherSession(&context) else { return }

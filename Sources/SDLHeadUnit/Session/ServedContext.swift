@@ -94,6 +94,11 @@ struct ServedContext: Sendable {
     report(.violation(violation))
   }
 
+  /// Reports a message, if the owner wants that.
+  mutating func note(_ message: @autoclosure () -> HeadUnitMessage) {
+    if configuration.reportsMessages { report(.message(message())) }
+  }
+
   mutating func close(_ scope: HeadUnitSession.CloseScope = .session) {
     guard link == .connected else { return }
     link = .closing
@@ -160,6 +165,7 @@ struct ServedContext: Sendable {
       control, service: service, version: version, sessionID: sessionID ?? self.sessionID,
       messageID: version > 1 ? id : 0, payload: payload)
     frame.header.isEncrypted = isEncrypted
+    note(HeadUnitMessage(control, frame, by: .headUnit, on: transport))
     actions.append(transport == .primary ? .send(frame.bytes) : .sendOnSecondary(frame.bytes))
     if isEncrypted, encryption.garblesFinished {
       encryption.garblesFinished = false
@@ -251,6 +257,7 @@ struct ServedContext: Sendable {
 
   /// Answers a request of a session that is not this one, in clear.
   mutating func send(_ response: RPCMessage, inForeignSessionOf header: FrameHeader) {
+    note(HeadUnitMessage(sender: .headUnit, content: .rpc(response)))
     let payload = response.payload
     let fragmentation = Fragmentation(
       service: response.service, version: header.version, sessionID: header.sessionID,
@@ -265,7 +272,9 @@ struct ServedContext: Sendable {
     let payload = message.payload
     let id = rpcService?.takeMessageID() ?? 0
     let limit = maximumPayload(of: .rpc)
-    if isEncrypted(message), let channel = encryption.established {
+    let isProtected = isEncrypted(message)
+    note(HeadUnitMessage(sender: .headUnit, content: .rpc(message), isEncrypted: isProtected))
+    if isProtected, let channel = encryption.established {
       let message = ProtectedMessage(
         service: message.service, version: version, sessionID: sessionID,
         messageID: id, payload: payload, maximumPayload: limit)

@@ -10,6 +10,7 @@ struct TimerTable: Sendable {
     case speech
     case microphone
     case button
+    case scriptedAnswer
     case stopGrace
     case endServiceACK
     case audioStopGrace
@@ -23,7 +24,7 @@ struct TimerTable: Sendable {
     var awaitsApp: Bool {
       switch self {
       case .activation, .videoStart, .policyUpdate, .transportEventUpdate, .alert, .overlay, .speech, .microphone,
-        .button:
+        .button, .scriptedAnswer:
         false
       case .stopGrace, .endServiceACK, .audioStopGrace, .audioEndServiceACK, .videoData, .heartbeat, .handshake,
         .incompleteMessage:

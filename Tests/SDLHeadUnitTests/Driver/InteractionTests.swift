@@ -177,7 +177,7 @@ import Testing
     }
     #expect(
       events == [.interactionShown(.alert, for: .seconds(5), [.softButton(3)]), .interactionEnded(.alert, .success)])
-    #expect(events.map { HeadUnitScript.Event($0) } == [.alert, nil])
+    #expect(events.map { HeadUnitScript.Event($0) } == [.alert, .interactionEnded])
     // A script that waits for a level is not started by what is in front of the app.
     #expect(!app.events.contains { HeadUnitScript.Event($0) == .hmiFull })
   }

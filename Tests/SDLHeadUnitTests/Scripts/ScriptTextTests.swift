@@ -61,7 +61,7 @@ import Testing
       if line.hasPrefix("```") { isFenced.toggle() }
       let text = line.drop { $0 == " " }
       let isCode = isFenced || line.count - text.count >= 4
-      if isCode, text.hasPrefix("at ") || text.hasPrefix("on "), text.contains(":") { steps.append(text) }
+      if isCode, ["at ", "on ", "then:"].contains(where: text.hasPrefix), text.contains(":") { steps.append(text) }
     }
     #expect(steps.count >= 5)
     #expect(try HeadUnitScript(steps.joined(separator: "\n")).steps.count == steps.count)

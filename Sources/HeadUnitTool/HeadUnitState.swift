@@ -1,0 +1,74 @@
+import SDLHeadUnit
+import SDLHeadUnitLink
+import SDLMessages
+
+/// What the head unit's apps are and show at present, as JSON (`GET /state`).
+struct HeadUnitState: Sendable {
+  private struct App: Sendable {
+    var name = ""
+    var id = ""
+    var level = "NONE"
+    var services: JSONObject = [:]
+    /// The members of Show, each as it was sent last.
+    var shows: JSONObject = [:]
+    /// The overlay in front of the app, with the driver's inputs that end it.
+    var interaction: JSONValue?
+    var permissions: JSONValue?
+    var violations = 0
+
+    var json: JSONObject {
+      JSONObject(present: [
+        "name": .string(name), "id": .string(id), "level": .string(level), "services": .object(services),
+        "shows": .object(shows), "interaction": interaction, "permissions": permissions,
+        "violations": .integer(violations),
+      ])
+    }
+  }
+
+  /// By the numbers of their sessions.
+  private var apps: [UInt8: App] = [:]
+
+  var json: JSONObject {
+    let apps = apps.sorted { $0.key < $1.key }.map { session, app in
+      JSONValue.object(app.json.merging(["session": .integer(Int(session))]) { $1 })
+    }
+    return ["apps": .array(apps)]
+  }
+
+  mutating func note(_ event: HeadUnitServerEvent) {
+    switch event {
+    case .session(let id, .appRegistered(let name, let appID, _, _, _)):
+      apps[id, default: App()].name = name
+      apps[id, default: App()].id = appID
+    case .session(let id, .appUnregistered), .disconnected(let id, _, _): apps[id] = nil
+    case .session(let id, let event): note(event, &apps[id, default: App()])
+    default: break
+    }
+    apps = apps.filter { !$0.value.name.isEmpty }
+  }
+
+  private func note(_ event: HeadUnitSession.Event, _ app: inout App) {
+    let members = EventRecord(event)?.members ?? [:]
+    switch event {
+    case .hmiStatusSent(let status): app.level = status.level?.rawValue ?? app.level
+    case .videoStarted: app.services["video"] = .object(members)
+    case .videoStopped: app.services["video"] = nil
+    case .audioStarted: app.services["audio"] = .object(members)
+    case .audioStopped: app.services["audio"] = nil
+    case .interactionShown: app.interaction = .object(members)
+    case .interactionEnded: app.interaction = nil
+    case .nameChanged(let name): app.name = name
+    case .violation: app.violations += 1
+    case .message(let message): if case .rpc(let rpc) = message.content { note(rpc, &app) }
+    default: break
+    }
+  }
+
+  private func note(_ rpc: RPCMessage, _ app: inout App) {
+    switch (rpc.function, rpc.type) {
+    case (.show, .request): app.shows.merge(rpc.parameters) { $1 }
+    case (.onPermissionsChange, .notification): app.permissions = rpc.parameters["permissionItem"]
+    default: break
+    }
+  }
+}

@@ -1,0 +1,274 @@
+import Glibc
+import H264
+import SDLHeadUnit
+import SDLHeadUnitLink
+import SDLLink
+
+/// Looks at what the apps show: keeps the video since each app's last key frame, and has GStreamer's tools decode it.
+final class PictureTaker: Sendable {
+  /// The H.264 from which the present picture can be decoded.
+  private struct Group: Sendable {
+    /// More is no group of pictures of an app that wants to be tested.
+    static let maximumByteCount = 64 << 20
+
+    var bytes: [UInt8] = []
+    /// The latest parameter sets, by their type, with start codes.
+    var parameterSets: [NALUnitType: [UInt8]] = [:]
+    var size: (width: Int, height: Int)?
+
+    mutating func append(_ message: [UInt8]) {
+      var hasKeyFrame = false
+      message.withUnsafeBytes { bytes in
+        for unit in AnnexB(bytes) {
+          switch unit.type {
+          case .sequenceParameterSet, .pictureParameterSet:
+            let nalUnit = Array(bytes[unit.range])
+            parameterSets[unit.type] = [0, 0, 0, 1] + nalUnit
+            guard unit.type == .sequenceParameterSet, let set = try? SequenceParameterSet(nalUnit: nalUnit) else {
+              break
+            }
+            size = (set.width, set.height)
+          case .idrSlice: hasKeyFrame = true
+          default: break
+          }
+        }
+      }
+      if hasKeyFrame {
+        let sets = [.sequenceParameterSet, .pictureParameterSet].flatMap { parameterSets[$0] ?? [] }
+        bytes = sets + message
+      } else if !bytes.isEmpty {
+        bytes = bytes.count < Self.maximumByteCount ? bytes + message : []
+      }
+    }
+  }
+
+  private struct State: Sendable {
+    var groups: [UInt8: Group] = [:]
+    /// The app whose picture came last.
+    var latest: UInt8?
+    var waiting: [Work] = []
+    var isOver = false
+  }
+
+  private enum Work: Sendable {
+    case test(HeadUnitScriptRun.Picture)
+    case image(@Sendable (Result<[UInt8], Failure>) -> Void)
+  }
+
+  struct Failure: Error {
+    let text: String
+    /// Whether another picture may be the right one.
+    var mayPass = false
+  }
+
+  /// An 8-bit picture in I420, with rows as GStreamer lays them out.
+  private struct Picture {
+    let width: Int
+    let height: Int
+    let bytes: [UInt8]
+
+    private static func aligned(_ count: Int) -> Int { (count + 3) & ~3 }
+
+    static func byteCount(_ width: Int, _ height: Int) -> Int {
+      aligned(width) * ((height + 1) & ~1) + 2 * aligned((width + 1) / 2) * ((height + 1) / 2)
+    }
+
+    /// The peak signal-to-noise ratio of all samples, in decibels; infinite for equal ones.
+    func psnr(_ other: [UInt8]) -> Double {
+      let sum = zip(bytes, other).reduce(0) { sum, samples in
+        let difference = Int(samples.0) - Int(samples.1)
+        return sum + difference * difference
+      }
+      guard sum > 0 else { return .infinity }
+      return 10 * log10(255 * 255 * Double(bytes.count) / Double(sum))
+    }
+  }
+
+  private static let decodingTime = Duration.seconds(30)
+  private static let retryPause = Duration.milliseconds(300)
+  private static let tools =
+    "gstreamer1.0-tools, gstreamer1.0-plugins-good, gstreamer1.0-plugins-bad and gstreamer1.0-libav"
+
+  /// One colorimetry for all, since that of a file without any depends on its size.
+  private static let caps = "video/x-raw,format=I420,colorimetry=bt601"
+
+  private let state = Monitor(State())
+
+  func start(_ server: HeadUnitServer) throws(LinkError) {
+    try WorkerThread.detach(name: "pictures") { [weak server] in
+      while let work = self.next() {
+        switch work {
+        case .test(let picture):
+          let failure = self.failure(of: picture)
+          server?.end(picture, failure: failure)
+        case .image(let body): body(Result { () throws(Failure) in try self.image() })
+        }
+      }
+    }
+  }
+
+  func finish() {
+    state.change { $0.isOver = true }
+  }
+
+  func note(_ event: HeadUnitSession.Event, of id: UInt8) {
+    switch event {
+    case .videoData(let message):
+      state.withLock { state in
+        state.latest = id
+        state.groups[id, default: Group()].append(message)
+      }
+    case .videoStopped: state.withLock { $0.groups[id] = nil }
+    default: break
+    }
+  }
+
+  func take(_ picture: HeadUnitScriptRun.Picture) {
+    state.change { $0.waiting.append(.test(picture)) }
+  }
+
+  /// Gives `body` the picture that was shown last, as PNG, on another thread.
+  func takeImage(_ body: @escaping @Sendable (Result<[UInt8], Failure>) -> Void) {
+    state.change { $0.waiting.append(.image(body)) }
+  }
+
+  private func next() -> Work? {
+    state.wait(until: nil) { state in
+      if state.isOver || !state.waiting.isEmpty { () } else { nil }
+    }
+    return state.withLock { $0.isOver ? nil : $0.waiting.removeFirst() }
+  }
+
+  /// Why the task has failed; nil if it has not.
+  private func failure(of picture: HeadUnitScriptRun.Picture) -> String? {
+    let deadline = MonotonicClock.now + picture.task.time
+    while true {
+      do throws(Failure) {
+        try perform(picture)
+        return nil
+      } catch {
+        let isOver = state.withLock { $0.isOver }
+        if isOver || !error.mayPass || MonotonicClock.now >= deadline { return error.text }
+      }
+      // Another picture may come.
+      _ = state.wait(until: min(MonotonicClock.now + Self.retryPause, deadline)) { $0.isOver ? () : nil }
+    }
+  }
+
+  private func perform(_ picture: HeadUnitScriptRun.Picture) throws(Failure) {
+    guard let minimum = picture.task.minimumPSNR else {
+      return try Self.write(try image(of: picture.app), to: picture.task.file)
+    }
+    let folder = try Folder()
+    let shown = try decode(picture.app, in: folder)
+    guard access(picture.task.file, R_OK) == 0 else { throw Failure(text: "\(picture.task.file) can't be read") }
+    // The name may have characters that mean something in a pipeline.
+    try Self.copy(picture.task.file, to: folder.path("expected"))
+    try Self.run(
+      "filesrc location=\(folder.path("expected")) ! decodebin ! videoconvert ! \(Self.caps) ! "
+        + "multifilesink location=\(folder.path("raw"))")
+    let expected = try Self.bytes(of: folder.path("raw"))
+    guard expected.count == shown.bytes.count else {
+      throw Failure(
+        text: "the app shows \(shown.width)×\(shown.height) pixels, and the picture has another size", mayPass: true)
+    }
+    let ratio = shown.psnr(expected)
+    guard ratio >= minimum else {
+      throw Failure(text: "the PSNR is \((ratio * 10).rounded() / 10) dB, less than \(minimum)", mayPass: true)
+    }
+  }
+
+  /// As PNG.
+  private func image(of app: UInt8? = nil) throws(Failure) -> [UInt8] {
+    let folder = try Folder()
+    let shown = try decode(app, in: folder)
+    let raw = "rawvideoparse width=\(shown.width) height=\(shown.height) format=i420"
+    try Self.run(
+      "filesrc location=\(folder.path("shown")) ! \(raw) ! videoconvert ! pngenc ! filesink location=\(folder.path("png"))"
+    )
+    return try Self.bytes(of: folder.path("png"))
+  }
+
+  private func decode(_ app: UInt8?, in folder: borrowing Folder) throws(Failure) -> Picture {
+    let group = state.withLock { state in (app ?? state.latest).flatMap { state.groups[$0] } }
+    guard let group, !group.bytes.isEmpty, let (width, height) = group.size else {
+      throw Failure(text: "no app shows a picture that can be decoded", mayPass: true)
+    }
+    try Self.write(group.bytes, to: folder.path("h264"))
+    // The last picture stays.
+    try Self.run(
+      "filesrc location=\(folder.path("h264")) ! h264parse ! decodebin ! videoconvert ! \(Self.caps) ! "
+        + "multifilesink location=\(folder.path("shown"))")
+    let bytes = try Self.bytes(of: folder.path("shown"))
+    guard bytes.count == Picture.byteCount(width, height) else {
+      throw Failure(
+        text: "the decoded picture does not have the \(width)×\(height) pixels of its parameter set",
+        mayPass: true)
+    }
+    return Picture(width: width, height: height, bytes: bytes)
+  }
+}
+
+// MARK: GStreamer's tools, and files
+
+extension PictureTaker {
+  /// A private folder, which is removed with its files.
+  private struct Folder: ~Copyable {
+    private let name: String
+
+    init() throws(Failure) {
+      var template = Array("\(getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp")/sdl-head-unit-XXXXXX".utf8CString)
+      guard mkdtemp(&template) != nil else { throw Failure(text: "no folder can be made for pictures") }
+      name = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+
+    func path(_ file: String) -> String { "\(name)/\(file)" }
+
+    deinit {
+      for file in ["h264", "shown", "png", "expected", "raw"] { unlink(path(file)) }
+      rmdir(name)
+    }
+  }
+
+  private static func run(_ pipeline: String) throws(Failure) {
+    let output = Monitor<[String]>([])
+    let program: TestedProgram
+    do throws(LinkError) {
+      let words = pipeline.split(separator: " ").map(String.init)
+      program = try TestedProgram(
+        ["gst-launch-1.0", "-q"] + words, environment: [:], output: { line in output.withLock { $0.append(line) } },
+        ended: { _ in })
+    } catch {
+      throw Failure(text: "pictures need GStreamer's tools: install \(tools) (\(error))")
+    }
+    let status = program.wait(until: MonotonicClock.now + decodingTime)
+    program.end()
+    guard status == .exited(0) else {
+      let lines = output.withLock { $0 }
+      let reason = lines.first { $0.contains("ERROR") } ?? lines.first ?? "no answer"
+      throw Failure(text: "the picture can't be decoded: \(reason); it takes \(tools)")
+    }
+  }
+
+  private static func bytes(of path: String) throws(Failure) -> [UInt8] {
+    guard let file = fopen(path, "re") else { throw Failure(text: "nothing was decoded") }
+    defer { fclose(file) }
+    var bytes: [UInt8] = []
+    var buffer = [UInt8](repeating: 0, count: 1 << 16)
+    while true {
+      let count = fread(&buffer, 1, buffer.count, file)
+      if count == 0 { return bytes }
+      bytes += buffer[..<count]
+    }
+  }
+
+  private static func write(_ bytes: [UInt8], to path: String) throws(Failure) {
+    let file = fopen(path, "we")
+    let isWritten = file.map { fwrite(bytes, 1, bytes.count, $0) == bytes.count } ?? false
+    guard let file, fclose(file) == 0, isWritten else { throw Failure(text: "\(path) can't be written") }
+  }
+
+  private static func copy(_ path: String, to other: String) throws(Failure) {
+    try write(try bytes(of: path), to: other)
+  }
+}

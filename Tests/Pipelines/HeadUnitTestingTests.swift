@@ -1,0 +1,236 @@
+import Foundation
+import Testing
+
+/// `sdl-head-unit` as an instrument: tests, their reports, and the log.
+@Suite struct HeadUnitTestingTests {
+  private let folder: TemporaryFolder
+
+  init() throws {
+    folder = try TemporaryFolder()
+  }
+
+  /// An app that shows a text, and then ends as `end` says.
+  private func program(_ end: String = "unregisters") -> [String] {
+    ["--", "/usr/bin/python3", Installation.package.appending(path: "Tests/Pipelines/Programs/show.py").path, end]
+  }
+
+  private func run(_ script: String?, _ options: [String]) throws -> Program.Result {
+    var arguments = [Installation.headUnitTool.path, "--port", "0"]
+    if let script {
+      try Data(script.utf8).write(to: folder.url.appending(path: "test.sdl"))
+      arguments += ["--test", folder.path("test.sdl"), "--junit", folder.path("out.xml")]
+    }
+    return try Program(arguments + options, in: folder).wait()
+  }
+
+  /// The table of exit statuses in docs/testing-without-a-car.md, for tests and programs.
+  @Test(
+    arguments: [
+      (
+        "then: expect Show mainField1=\"Hello SDL!\"\nthen: press soft-button 7\nthen: expect OnButtonPress",
+        "unregisters",
+        0
+      ),
+      ("then: expect Show mainField1=Bye within 1", "unregisters", 3),
+      ("then: expect registered\nthen: fail always", "stays", 3),
+      ("then: expect registered\nthen: expect disconnected", "vanishes", 5),
+      ("then: expect Show\nthen: never unregistered for 0.2", "stays", 0),
+      ("then: expect Show\nthen: quit\nthen: expect Alert", "stays", 3),
+      ("on Show: cut", "stays", 2), ("at 0: cut", "stays", 2),
+      (nil, "fails", 7), (nil, "unregisters", 0), (nil, "vanishes", 5),
+    ] as [(String?, String, Int32)])
+  func exitStatus(script: String?, end: String, status: Int32) throws {
+    let result = try run(script, program(end))
+    #expect(result.status == status, "\(result)")
+  }
+
+  /// A failure names what came instead, in the log and in the report; a report of strange texts is XML all the same.
+  @Test func report() throws {
+    let result = try run(
+      "then: expect registered\nthen: expect Show mainField1=\"<&>\" within 1\nthen: expect Alert", program("shows-odd")
+    )
+    #expect(result.status == 3)
+    let failure = "failed, not within 1 s; Show came once, but mainField1 was"
+    #expect(result.output.contains("line 2: expect Show mainField1=\"<&>\" within 1: \(failure)"), "\(result)")
+    #expect(result.output.contains("expectations=2 failed=1"), "\(result)")
+    let check = """
+      import sys, xml.dom.minidom
+      suite = xml.dom.minidom.parse(sys.argv[1]).documentElement
+      cases = suite.getElementsByTagName("testcase")
+      print(suite.getAttribute("tests"), suite.getAttribute("failures"), len(cases))
+      failure = cases[1].getElementsByTagName("failure")[0]
+      print("mainField1 was" in failure.getAttribute("message"), "Show" in failure.firstChild.data)
+      """
+    let checked = try Program(["/usr/bin/python3", "-c", check, folder.path("out.xml")], in: folder).wait()
+    #expect(checked.output == "2 1 2\nTrue True\n", "\(checked)")
+  }
+
+  /// Every line is JSON, in order; members and files are whole, and the program's output is there.
+  @Test func log() throws {
+    let result = try run(
+      "then: expect PutFile\nthen: expect unregistered",
+      ["--log", folder.path("run.jsonl"), "--log-files", folder.path("files")] + program("sends-a-file"))
+    #expect(result.status == 0, "\(result)")
+    let check = """
+      import hashlib, json, sys
+      lines = [json.loads(line) for line in open(sys.argv[1], encoding="utf-8")]
+      assert [line["seq"] for line in lines] == list(range(1, len(lines) + 1))
+      assert all(a["t"] <= b["t"] for a, b in zip(lines, lines[1:]))
+      kinds = {line["kind"] for line in lines}
+      assert kinds >= {"state", "frame", "rpc", "event", "expect", "output"}, kinds
+      put = next(line for line in lines if line.get("function") == "PutFile" and line["type"] == "request")
+      data = bytes(range(256)) * 400
+      assert put["dir"] == "app→hu" and put["app"] == "Map" and put["params"]["syncFileName"] == "a.bin", put
+      assert put["bulk"]["bytes"] == len(data) and put["bulk"]["sha256"] == hashlib.sha256(data).hexdigest(), put["bulk"]
+      assert open(put["bulk"]["file"], "rb").read() == data
+      show = next(line for line in lines if line.get("function") == "Show" and line["type"] == "request")
+      assert len(show["params"]["mainField2"]) == 400
+      answer = next(line for line in lines if line.get("correlationID") == show["correlationID"] and line["dir"] == "hu→app")
+      assert answer["type"] == "response" and answer["result"] == "SUCCESS", answer
+      assert any(line["kind"] == "output" and line["text"] == "SUCCESS" for line in lines)
+      assert [line["result"] for line in lines if line["kind"] == "expect"] == ["met", "met"]
+      assert lines[0]["type"] == "listening" and lines[-1]["type"] == "summary" and lines[-1]["status"] == 0
+      print("ok")
+      """
+    let checked = try Program(["/usr/bin/python3", "-c", check, folder.path("run.jsonl")], in: folder).wait()
+    #expect(checked.output == "ok\n", "\(checked)")
+  }
+
+  /// What an app shows is readable in the text log, too.
+  @Test func textLog() throws {
+    let result = try run(nil, program("unregisters"))
+    #expect(result.output.contains("1 Show \"Hello SDL!\""), "\(result)")
+    #expect(result.output.contains("| soft buttons: ROCK"), "\(result)")
+    #expect(result.output.contains("program: SUCCESS") && result.output.contains(" program=0\n"), "\(result)")
+  }
+
+  /// The program, and what it has started, ends with the head unit; its variables name the head unit.
+  @Test func programEndsWithTheHeadUnit() throws {
+    let script = "echo $SDL_URI $SDL_PORT; trap '' TERM; sleep 1000 & echo child $!; wait; wait"
+    let result = try run(nil, ["--deadline", "0.5", "--", "sh", "-c", script])
+    #expect(result.status == 6, "\(result)")
+    let port = try #require(result.output.firstMatch(of: /listening (\d+)/)?.1)
+    #expect(result.output.contains("program: sdl://127.0.0.1:\(port) \(port)\n"), "\(result)")
+    let child = try #require(result.output.firstMatch(of: /child (\d+)/).flatMap { Int32($0.1) })
+    // Nobody may have collected it.
+    let state = try? String(contentsOfFile: "/proc/\(child)/stat", encoding: .utf8)
+    #expect(state?.contains(") Z ") ?? true, "\(state ?? "")")
+  }
+
+  /// Typed, too; the log may be the standard output, which then has nothing else.
+  @Test func typedWithTheLogAsOutput() throws {
+    let input = Pipe()
+    let program = try Program(
+      [Installation.headUnitTool.path, "--port", "0", "--commands", "--log", "-"] + program("stays"), in: folder,
+      input: input)
+    input.fileHandleForWriting.write(Data("expect Show within 20\nlvel\nnever violation for 0.1\n".utf8))
+    try program.waitForOutput { text in
+      text.split(separator: "\n").count { $0.contains(#""kind":"expect""#) } == 2 ? true : nil
+    }
+    input.fileHandleForWriting.write(Data("quit\n".utf8))
+    let result = program.wait()
+    #expect(result.status == 0, "\(result)")
+    let lines = result.output.split(separator: "\n")
+    #expect(lines.allSatisfy { $0.hasPrefix("{") && $0.hasSuffix("}") })
+    #expect(lines.contains { $0.contains("unknown command \\\"lvel\\\"") && $0.contains(#""result":"failed""#) })
+  }
+
+  /// What the app shows, as a file, and compared with one: the same picture, another one, and one of another size.
+  @Test func pictures() throws {
+    let stream = [
+      "--", "sh", "-c", "exec gst-launch-1.0 -q videotestsrc pattern=smpte75 is-live=true ! sdlvideosink uri=$SDL_URI",
+    ]
+    func picture(_ pattern: String, _ width: Int) throws {
+      let file = folder.path("\(pattern)-\(width).png")
+      let caps = "video/x-raw,width=\(width),height=480"
+      let made = try Program.run(
+        "gst-launch-1.0", "-q", "videotestsrc", "num-buffers=1", "pattern=\(pattern)", "!", caps, "!", "pngenc", "!",
+        "filesink", "location=\(file)", in: folder)
+      #expect(made.status == 0, "\(made)")
+    }
+    try picture("smpte75", 800)
+    try picture("smpte75", 640)
+    try picture("ball", 800)
+    let result = try run(
+      """
+      then: expect frame number=10 within 30
+      then: screenshot "\(folder.path("shot.png"))"
+      then: expect picture \(folder.path("smpte75-800.png")) psnr 30
+      then: expect picture \(folder.path("shot.png")) psnr 35
+      on frame 12: expect picture \(folder.path("ball-800.png")) within 0.1
+      on frame 12: expect picture \(folder.path("smpte75-640.png")) within 0.1
+      on frame 12: screenshot /nonexistent/a.png
+      """, stream)
+    #expect(result.status == 3, "\(result)")
+    #expect(result.output.matches(of: /: met after/).count == 4, "\(result)")
+    #expect(result.output.contains("ball-800.png within 0.1: failed, the PSNR is "), "\(result)")
+    #expect(result.output.contains("the app shows 800×480 pixels, and the picture has another size"), "\(result)")
+    #expect(result.output.contains("/nonexistent/a.png can't be written"), "\(result)")
+    #expect(try Data(contentsOf: folder.url.appending(path: "shot.png")).starts(with: [0x89, 0x50, 0x4E, 0x47]))
+  }
+
+  @Test func noPicture() throws {
+    let result = try run("then: expect registered\nthen: expect picture a.png within 0.1", program("stays"))
+    #expect(result.status == 3 && result.output.contains("no app shows a picture that can be decoded"), "\(result)")
+  }
+
+  /// Other programs ask and command over real HTTP, with the token and without, from another page, many at once.
+  @Test func control() throws {
+    let program = Installation.package.appending(path: "Tests/Pipelines/Programs/control.py").path
+    let show = Installation.package.appending(path: "Tests/Pipelines/Programs/show.py").path
+    let result = try Program(
+      [
+        "sh", "-c", "ulimit -n 4096; exec /usr/bin/python3 \"$@\"", "sh", program, Installation.headUnitTool.path, show,
+      ],
+      in: folder
+    ).wait()
+    #expect(result.status == 0 && result.output.hasSuffix("ok\n"), "\(result)")
+  }
+
+  @Test(arguments: [
+    (["--control", "x"], "--control does not take"), (["--control-token", "a"], "--control-token needs --control"),
+    (["--control", "0", "--log", "-"], "needs --control-token"),
+    (["--control", "localhost:0"], "is no numeric address"),
+    (["--script", "/dev/null", "--test", "b"], "/dev/null can't be read"),
+    (["--junit", "/nonexistent/a.xml"], "open /nonexistent/a.xml"),
+    (["--log", "/dev/null", "--log-files", "/etc/passwd"], "write into the folder /etc/passwd"),
+  ])
+  func invalidOptions(options: [String], text: String) throws {
+    let result = try run(nil, options)
+    #expect(result.status == 2 && result.errors.contains(text), "\(result)")
+  }
+
+  @Test func oneScript() throws {
+    let script = folder.path("empty.txt")
+    try Data().write(to: URL(filePath: script))
+    let result = try run("then: expect registered", ["--script", script])
+    #expect(result.status == 2 && result.errors.contains("there is one script, by --script or --test"), "\(result)")
+  }
+
+  /// A test that is cut short says so, whatever it waited for, and nothing counts as met.
+  @Test(
+    arguments: ["never registered for 20", "expect registered within 20"],
+    [
+      (["--deadline", "0.3"], 6), (["--wait-app", "0.3"], 4), ([], 143),
+    ] as [([String], Int32)])
+  func cutShort(step: String, end: ([String], Int32)) throws {
+    try Data("then: \(step)".utf8).write(to: folder.url.appending(path: "test.sdl"))
+    let program = try Program(
+      [
+        "sh", "-c", "\"$@\" & child=$!; sleep 0.5; kill -TERM $child; wait $child", "sh",
+        Installation.headUnitTool.path,
+        "--port", "0", "--test", folder.path("test.sdl"), "--junit", folder.path("out.xml"),
+      ] + end.0, in: folder)
+    let result = program.wait()
+    #expect(result.status == end.1, "\(result)")
+    #expect(folder.text("out.xml").contains("tests=\"1\" failures=\"1\""), "\(folder.text("out.xml"))")
+  }
+
+  /// A log that can't be written, and a report, don't go unnoticed.
+  @Test(arguments: ["--log", "--junit"])
+  func fullDisk(option: String) throws {
+    let result = try run(nil, [option, "/dev/full"] + program("unregisters"))
+    #expect(result.status == 2 && result.errors.contains("No space left on device"), "\(result)")
+    #expect(result.output.contains("summary "))
+  }
+}
