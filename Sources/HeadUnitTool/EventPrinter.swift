@@ -87,6 +87,8 @@ final class EventPrinter: HeadUnitServerObserver {
       end()
     } else if command.needsApp, !isAppRegistered {
       failure = "command without effect: no app is registered"
+    } else if let fault = options.headUnit.policy.fault(of: command) {
+      failure = "command without effect: \(fault)"
     } else {
       server.perform(command)
     }

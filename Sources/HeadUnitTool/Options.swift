@@ -28,6 +28,7 @@ struct Options {
       --rpc-encryption apps have to encrypt RPCs as well
       --grant GROUP    grant apps a functional group of SDL Core's policies, beside those of the preset; may be repeated:
                        \(PolicyGroup.names.joined(separator: ", "))
+      --policy FILE    the policies, as SDL Core's sdl_preloaded_pt.json: functional_groupings, and app_policies by app id
       --certificate FILE, --private-key FILE
                        the head unit's certificate and its key, in PEM, for apps that ask for one
       --ca-certificates FILE
@@ -148,6 +149,7 @@ struct Options {
     var credentials = TLSCredentials.Sources()
     var requiresRPCEncryption = false
     var grants: Set<PolicyGroup> = []
+    var policy: PolicyTable?
     var role = TLSContext.Role.client
     var variant = TLSContext.Variant.tls
     var hasScript = false
@@ -172,7 +174,7 @@ struct Options {
       case "--quiet": isQuiet = true
       case "--encryption", "--certificate", "--private-key", "--ca-certificates", "--address", "--control",
         "--control-token", "--deadline", "--grant",
-        "--junit", "--log", "--log-files", "--make", "--model", "--test", "--wait-app",
+        "--junit", "--log", "--log-files", "--make", "--model", "--policy", "--test", "--wait-app",
         "--microphone", "--pcm", "--port", "--preset", "--record", "--record-audio", "--screen", "--script",
         "--secondary-from", "--secondary-transport":
         guard let value = rest.popFirst() else { throw Invalid(text: "\(option) needs a value") }
@@ -193,6 +195,7 @@ struct Options {
               text: "--grant does not take \"\(value)\"; there are \(PolicyGroup.names.joined(separator: ", "))")
           }
           grants.formUnion(groups)
+        case "--policy": policy = try Self.policy(value)
         case "--record": recording = value
         case "--record-audio": audioRecording = value
         case "--microphone": microphone = try Self.sound(value)
@@ -204,7 +207,7 @@ struct Options {
         case "--script", "--test":
           guard !hasScript else { throw Invalid(text: "there is one script, by --script or --test") }
           do throws(HeadUnitScriptFile.Failure) {
-            script = try HeadUnitScriptFile.read(value)
+            script = try HeadUnitScriptFile.read(value, policies: nil)
           } catch {
             throw Invalid(text: "\(error)")
           }
@@ -245,7 +248,14 @@ struct Options {
     control?.token = token ?? Control.newToken
     log?.folder = logFolder
     log?.showsMedia = logsMedia
-    headUnit.policy.groups.formUnion(grants)
+    if let policy {
+      guard grants.isEmpty else {
+        throw Invalid(text: "--grant is for the groups of SDL Core: name those of --policy in its app_policies")
+      }
+      headUnit.policy = policy
+    }
+    headUnit.policy.grant(grants)
+    if let fault = script.fault(in: headUnit.policy) { throw Invalid(text: "\(scriptName), \(fault)") }
     if servesSecondary { headUnit.behaviour.secondaryTransport = .served }
     headUnit.security = headUnitSecurity
     headUnit.requiresRPCEncryption = requiresRPCEncryption
@@ -294,6 +304,20 @@ struct Options {
       throw Invalid(text: "\(error)")
     }
     throw Invalid(text: "\(path) is no WAV file with PCM of 8 or 16 bits, or is too long")
+  }
+
+  private static func policy(_ path: String) throws(Invalid) -> PolicyTable {
+    let bytes: [UInt8]
+    do throws(HeadUnitScriptFile.Failure) {
+      bytes = try HeadUnitScriptFile.bytes(of: path, atMost: JSONObject.maximumByteCount + 1)
+    } catch {
+      throw Invalid(text: "\(error)")
+    }
+    do throws(PolicyTable.Malformed) {
+      return try PolicyTable(parsing: bytes)
+    } catch {
+      throw Invalid(text: "\(path) is no policy table: \(error)")
+    }
   }
 
   /// A day at most.

@@ -59,11 +59,12 @@ extension HeadUnitCommand {
   /// Whether it has no effect while no app is registered.
   var needsApp: Bool {
     switch self {
-    case .level, .resize, .frameRate, .maximumBitrate, .update, .driverDistraction, .policyUpdate, .activate, .touch,
+    case .level, .resize, .frameRate, .maximumBitrate, .update, .driverDistraction, .notify, .policyUpdate, .activate,
+      .touch,
       .gesture,
       .driverInput, .audioStreaming, .endVideo, .endAudio, .cut, .cutSecondary, .unregister, .ignitionOff:
       true
-    case .event, .language, .vehicle, .silent, .behave, .stall, .refuse, .answerOnce, .refuseConnections,
+    case .event, .language, .vehicle, .policy, .silent, .behave, .stall, .refuse, .answerOnce, .refuseConnections,
       .serveSecondaryTransport, .expect, .picture, .fail, .quit, .help:
       false
     }

@@ -53,9 +53,11 @@ extension HeadUnitServer.Operation {
     case .maximumBitrate(let bitrate): self = .update(recipient) { $0.maxBitrate = bitrate }
     case .update(let update): self = .update(recipient) { $0 = update }
     case .driverDistraction(let distraction):
-      self = .control(.everyApp) { $0.setDriverDistraction(distraction, now: $1) }
+      self = .control(.everyApp) { $0.notify(.onDriverDistraction, distraction.json, now: $1) }
+    case .notify(let function, let members): self = .control(.everyApp) { $0.notify(function, members, now: $1) }
     case .vehicle(let reading): self = .setCondition(.vehicle(reading))
     case .language(let language): self = .setCondition(.language(language))
+    case .policy(let change): self = .setCondition(.policy(change))
     case .policyUpdate(let url): self = .control(.everyApp) { $0.requestPolicyUpdate(from: url, now: $1) }
     case .activate(let id): self = .control(id.map { .app($0) } ?? recipient) { $0.activateApp(now: $1) }
     case .touch(let event): self = .control(recipient) { $0.touch(event, now: $1) }

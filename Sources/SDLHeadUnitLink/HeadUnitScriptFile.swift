@@ -18,11 +18,14 @@ package enum HeadUnitScriptFile {
   }
 
   /// Reads the file at once.
-  package static func read(_ path: String) throws(Failure) -> HeadUnitScript {
+  /// - Parameter policies: what groups there are; nil does not check their names.
+  package static func read(_ path: String, policies: PolicyTable? = .listedApp) throws(Failure) -> HeadUnitScript {
     // One byte more than allowed, to detect a file that is too long.
     let bytes = try bytes(of: path, atMost: HeadUnitScript.maximumByteCount + 1)
     do throws(HeadUnitScript.Malformed) {
-      return try HeadUnitScript(bytes)
+      let script = try HeadUnitScript(bytes)
+      if let policies, let fault = script.fault(in: policies) { throw fault }
+      return script
     } catch {
       throw .malformed(path: path, error)
     }

@@ -96,6 +96,34 @@ import Testing
     #expect(checked.output == "ok\n", "\(checked)")
   }
 
+  /// The tester's own policies, and what is changed while the app runs.
+  @Test func policies() throws {
+    let table = """
+      {"policy_table": {
+        "functional_groupings": {"All": {"rpcs": {
+          "Show": {"hmi_levels": ["FULL"]}, "OnHMIStatus": {"hmi_levels": ["FULL", "NONE"]}}}},
+        "app_policies": {"default": {"groups": ["All"]}, "7": null}}}
+      """
+    try Data(table.utf8).write(to: folder.url.appending(path: "policy.json"))
+    let options = ["--policy", folder.path("policy.json")]
+    let script = """
+      then: expect SubscribeButton/response resultCode=DISALLOWED
+      then: expect Show/response resultCode=SUCCESS
+      then: permit UnregisterAppInterface
+      then: expect OnPermissionsChange
+      """
+    let result = try run(script, options + program())
+    #expect(result.status == 0, "\(result)")
+    let revoked = try run(
+      "then: expect RegisterAppInterface/response resultCode=DISALLOWED", options + program() + ["Map", "7"])
+    #expect(revoked.status == 0, "\(revoked)")
+    let unknown = try run("at 1: grant Base-4", options)
+    #expect(unknown.status == 2 && unknown.errors.contains("line 1: the policies have no group"), "\(unknown)")
+    let malformed = try run(nil, ["--policy", folder.path("test.sdl")])
+    #expect(
+      malformed.status == 2 && malformed.errors.contains("is no policy table: it is no JSON object"), "\(malformed)")
+  }
+
   /// What an app shows is readable in the text log, too.
   @Test func textLog() throws {
     let result = try run(nil, program("unregisters"))

@@ -93,7 +93,7 @@ extension TestHeadUnit {
     let app = try waitForApp()
     let mark = OnDriverDistraction(isDistractionLimited: true, lockScreenDismissalWarning: "settled")
     for _ in 0..<2 {
-      server.control(.app(app)) { $0.setDriverDistraction(mark, now: $1) }
+      server.control(.app(app)) { $0.notify(.onDriverDistraction, mark.json, now: $1) }
       try pipeline.wait(for: "mark") {
         $0.isElement("sdl-driver-distraction") && $0.fields["text"] == "settled" ? true : nil
       }

@@ -10,7 +10,7 @@ import Testing
 @Suite struct PermissionTests {
   private static let noTouches = "This head unit's policy gives the app no touches: the maker has to list its app-id."
 
-  private static func harness(_ policy: AppPolicy, properties: String = "") throws -> SinkHarness {
+  private static func harness(_ policy: PolicyTable, properties: String = "") throws -> SinkHarness {
     let harness = try SinkHarness(.small().with { $0.policy = policy }, properties: "sync=false \(properties)")
     try harness.start()
     return harness

@@ -40,7 +40,7 @@ struct HeadUnitVideoSettings: Equatable, Sendable {
     configuration.security = encryption
     configuration.beginsHandshake = tls.role == .client
     configuration.requiresRPCEncryption = requiresRPCEncryption && encryption != .refuse
-    configuration.policy.groups.formUnion(grants)
+    configuration.policy.grant(grants)
     if let screen { configuration.screen = screen }
     guard var capability = configuration.videoCapability else { return }
     if let screen {

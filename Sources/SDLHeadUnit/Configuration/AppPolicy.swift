@@ -2,27 +2,25 @@ import SDLMessages
 
 /// The permissions that a maker's policies grant an app.
 package struct AppPolicy: Equatable, Sendable {
-  /// What SDL Core's policies grant an app that no policy table names. It may stream, but gets no touches.
-  package static let unknownApp = AppPolicy(groups: [.base], mayKeepScreen: false)
-  /// As a maker grants them to a navigation app: all but vehicle data of emergencies, and what is for the background.
-  package static let listedApp = AppPolicy(
-    groups: [.base, .navigation, .haptics, .location, .drivingCharacteristics, .vehicleInfo, .keyboard],
-    mayKeepScreen: true)
+  /// By the name of the RPC; one that is missing is allowed at no level.
+  let permissions: [String: PolicyGroup.Permission]
+  /// Those that a soft button may have beside the default (`steal_focus` and `keep_context` of the policy table).
+  private let actions: Set<SoftButton.Action>
+  /// The RPCs that have to be encrypted where RPCs are; nil for all.
+  private let protectedFunctions: Set<String>?
 
-  /// Further groups may be granted to either app.
-  package var groups: Set<PolicyGroup>
-  /// Whether a soft button may have an action other than the default (`steal_focus` and `keep_context` of the policy
-  /// table).
-  private let mayKeepScreen: Bool
-
-  private init(groups: Set<PolicyGroup>, mayKeepScreen: Bool) {
-    self.groups = groups
-    self.mayKeepScreen = mayKeepScreen
+  init(
+    _ permissions: [String: PolicyGroup.Permission], actions: Set<SoftButton.Action> = [],
+    protectedFunctions: Set<String>? = nil
+  ) {
+    self.permissions = permissions
+    self.actions = actions
+    self.protectedFunctions = protectedFunctions
   }
 
   func allows(_ function: FunctionID, at level: HMILevel?) -> Bool {
     guard let level else { return false }
-    return groups.contains { $0.permissions[function.description]?.levels.contains(level) == true }
+    return permissions[function.description]?.levels.contains(level) == true
   }
 
   /// Why an RPC is not allowed at a level, for the `info` of an answer.
@@ -36,23 +34,17 @@ package struct AppPolicy: Equatable, Sendable {
 
   /// Whether an RPC may have this parameter.
   func allows(_ parameter: String, of function: FunctionID) -> Bool {
-    groups.contains { group in
-      group.permissions[function.description].map { $0.parameters?.contains(parameter) ?? true } ?? false
-    }
+    permissions[function.description].map { $0.parameters?.contains(parameter) ?? true } ?? false
   }
 
   /// Whether an RPC has to be encrypted where the policies demand that. As with SDL Core, one that they do not grant is
   /// refused in clear.
   func protects(_ function: FunctionID) -> Bool {
-    !Encryption.mayBeClear(function) && groups.contains { $0.permissions[function.description] != nil }
+    let name = function.description
+    return !Encryption.mayBeClear(function) && permissions[name] != nil && protectedFunctions?.contains(name) != false
   }
 
-  func allows(_ action: SoftButton.Action) -> Bool { action == .close || mayKeepScreen }
-
-  /// By the name of the RPC; one that is missing is allowed at no level.
-  var permissions: [String: PolicyGroup.Permission] {
-    groups.reduce(into: [:]) { $0.merge($1.permissions) { $0.union($1) } }
-  }
+  func allows(_ action: SoftButton.Action) -> Bool { action == .close || actions.contains(action) }
 }
 
 /// A functional group of SDL Core's policies (`sdl_preloaded_pt.json`): RPCs, and the levels in which an app of the

@@ -230,6 +230,7 @@ package struct HeadUnitConditions: Sendable {
     case vehicle(VehicleReading)
     /// A language tag, instead of ``HeadUnitConfiguration/language``.
     case language(String)
+    case policy(PolicyTable.Change)
   }
 
   private var events: Set<HMIEvent> = []
@@ -237,6 +238,8 @@ package struct HeadUnitConditions: Sendable {
   private var activationStatus: Change?
   private var language: Change?
   private var readings: [String: VehicleReading] = [:]
+  /// By the RPC, or the group.
+  private var policies: [String: Change] = [:]
 
   /// Creates the default: no active event, answers to video starts, and apps are opened at FULL and audible.
   package init() {}
@@ -249,6 +252,8 @@ package struct HeadUnitConditions: Sendable {
     case .activationStatus: activationStatus = change
     case .language: language = change
     case .vehicle(let reading): readings[reading.name] = reading
+    case .policy(.permit(let function, _)): policies[function.description] = change
+    case .policy(.group(let name, _)): policies["group \(name)"] = change
     }
   }
 
@@ -256,6 +261,6 @@ package struct HeadUnitConditions: Sendable {
   package var changes: [Change] {
     HMIEvent.allCases.filter(events.contains).map { .event($0, isActive: true) }
       + (isSilentOnVideo ? [.videoSilence(true)] : []) + [activationStatus, language].compactMap(\.self)
-      + readings.values.map { .vehicle($0) }
+      + readings.values.map { .vehicle($0) } + Array(policies.values)
   }
 }

@@ -35,7 +35,7 @@ package struct HeadUnitConfiguration: Equatable, Sendable {
   /// up to 57 ms were observed. Earlier video is a violation. Nil answers at once.
   package var videoStartTime: Duration? = .milliseconds(10)
   /// The RPCs that apps may use, and in which levels.
-  package var policy = AppPolicy.listedApp
+  package var policy = PolicyTable.listedApp
   /// From the registration until the user opens the app (HMI level FULL); nil leaves the app at NONE.
   package var activation: Duration?
   /// The handling of starts with the E bit. Needs a ``SecureChannelFactory``.

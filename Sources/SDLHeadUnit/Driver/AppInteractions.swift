@@ -21,7 +21,7 @@ struct AppInteractions: Sendable {
   mutating func begin(_ request: RPCMessage, menu: AppMenu, _ context: inout ServedContext) -> Bool {
     var interaction: AppInteraction
     do throws(RequestRefusal) {
-      interaction = try AppInteraction(request, menu: menu, context.configuration.policy)
+      interaction = try AppInteraction(request, menu: menu, context.policy)
       interaction.warning = context.requestWarning
     } catch {
       context.refuse(request, error.code, error.info)

@@ -80,7 +80,7 @@ struct AppSpeech: Sendable {
 
   /// Ends speech and recordings that are not allowed at this level.
   mutating func abort(notAllowedAt level: HMILevel?, _ context: inout ServedContext) {
-    let policy = context.configuration.policy
+    let policy = context.policy
     if !policy.allows(.speak, at: level), !prompts.isEmpty {
       context.timers.cancel(.speech)
       for prompt in prompts { context.respond(to: .speak, prompt.correlationID, .aborted, warning: nil) }

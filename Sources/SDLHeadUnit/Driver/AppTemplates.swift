@@ -249,7 +249,7 @@ struct AppTemplates: Sendable {
   /// The driver can press them until the next request of the same kind replaces them.
   private mutating func setSoftButtons(_ request: RPCMessage, _ context: inout ServedContext) {
     do throws(RequestRefusal) {
-      if let buttons = try SoftButton.list(in: request, context.configuration.policy) {
+      if let buttons = try SoftButton.list(in: request, context.policy) {
         softButtonsOfRequests[request.function] = buttons
       }
       context.respond(to: request, success: true, .success)

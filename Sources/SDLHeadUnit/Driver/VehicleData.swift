@@ -68,7 +68,7 @@ struct VehicleData: Sendable {
       }
       _ = requests.exceeds(at: context.now)
     }
-    let policy = context.configuration.policy
+    let policy = context.policy
     let names = VehicleDataItem.all.keys.filter { request.parameters[$0]?.bool == true }.sorted()
     guard !names.isEmpty else {
       context.respond(to: request, success: false, .invalidData, info: "The request names no data")

@@ -129,7 +129,7 @@ struct RegisteredApp: Sendable {
     let isMain = chosen.windowID == 0
     if isMain { (chosenStatus, formerStatus) = (chosen, nil) }
     let level = restrictedStatus(context).level
-    let aborted = isMain ? interactions.take(notAllowedAt: level, by: context.configuration.policy) : []
+    let aborted = isMain ? interactions.take(notAllowedAt: level, by: context.policy) : []
     let status = isMain ? restrictedStatus(context) : chosen
     context.notify(.onHMIStatus, status.json)
     context.report(status.differsOnlyInContext(from: self.status) ? .systemContextSent(status) : .hmiStatusSent(status))
@@ -204,7 +204,7 @@ struct RegisteredApp: Sendable {
 
   /// Refuses a request that the policies do not allow at the present level.
   func refuseByPolicy(_ request: RPCMessage, _ context: inout ServedContext) {
-    let info = context.configuration.policy.refusal(of: request.function, at: status.level)
+    let info = context.policy.refusal(of: request.function, at: status.level)
     context.refuse(request, .disallowed, info)
   }
 
@@ -248,7 +248,7 @@ struct RegisteredApp: Sendable {
   }
 
   func isAllowed(_ function: FunctionID, _ context: ServedContext) -> Bool {
-    context.configuration.policy.allows(function, at: status.level)
+    context.policy.allows(function, at: status.level)
   }
 
   /// Other languages than the head unit's own are accepted: nothing is shown or spoken in them.
@@ -418,7 +418,7 @@ struct RegisteredApp: Sendable {
     let isAsked = interactions[.overlay]?.hasKeyboard == true
     if !isAsked {
       guard interactions[.overlay] == nil else { throw .noKeyboard }
-      guard context.configuration.policy.allows(.onKeyboardInput, at: .full) else { throw .notGranted(.keyboard) }
+      guard context.policy.allows(.onKeyboardInput, at: .full) else { throw .notGranted(.keyboard) }
       try check([.full])
     }
     if isAllowed(.onKeyboardInput, context) {

@@ -201,11 +201,13 @@ struct Registration: Sendable {
       let info = "An app is registered in this session"
       return refuse(request, .applicationRegisteredAlready, info: info, &context)
     }
+    warnOfTypes(request, &context)
     switch decide(request, context) {
     case .unanswered: return
     case .refused(let code, let info): refuse(request, code, info: info, &context)
     case .accepted(let app, let code, let saved):
       self.app = app
+      context.applyPolicies(to: app.identity.id)
       let info = Self.resumption(request.parameters, isResumed: saved != nil)
       context.respond(to: request, response(code, app, info: info, context))
       context.report(
@@ -216,6 +218,14 @@ struct Registration: Sendable {
       sendNotifications(&context)
       if let saved { self.app?.resume(saved, &context) }
     }
+  }
+
+  /// As SDL Core, warns of types that the policies do not list for the app.
+  private func warnOfTypes(_ request: RPCMessage, _ context: inout ServedContext) {
+    let parameters = RegisterAppInterface(json: request.parameters)
+    let unlisted = context.policies.unlistedTypes(parameters.appTypes, of: AppIdentity(parameters).id)
+    guard context.requestWarning == nil, !unlisted.isEmpty else { return }
+    context.requestWarning = "The policies do not list the app with \(unlisted.joined(separator: ", "))"
   }
 
   /// SDL Core ends the session after a failed registration, even of an app that is registered, unless the reason is
@@ -235,7 +245,7 @@ struct Registration: Sendable {
       context.notify(.onSystemCapabilityUpdated, SystemCapabilities.answer("DISPLAYS") ?? [:])
     }
     if behaviour.activatesBeforePermissions { app?.openAutomatically(&context) }
-    context.notify(.onPermissionsChange, permissions.json)
+    context.notify(.onPermissionsChange, Self.permissions(context).json)
     if behaviour.sendsCoreNotifications {
       context.notify(
         .onSystemRequest,
@@ -252,15 +262,23 @@ struct Registration: Sendable {
   }
 
   /// The policies of the app, as SDL Core tells it of them.
-  private var permissions: OnPermissionsChange {
-    let permissions = configuration.policy.permissions
+  private static func permissions(_ context: ServedContext) -> OnPermissionsChange {
+    let permissions = context.policy.permissions
     var notification = OnPermissionsChange(allowedLevels: permissions.mapValues(\.levels))
     notification.allowedParameters = permissions.compactMapValues { $0.parameters?.sorted() }
-    if configuration.requiresRPCEncryption {
+    if context.configuration.requiresRPCEncryption {
       let functions = permissions.keys.compactMap(FunctionID.init(name:))
-      notification.protection = .functions(Set(functions.filter(configuration.policy.protects)))
+      notification.protection = .functions(Set(functions.filter(context.policy.protects)))
     }
     return notification
+  }
+
+  /// A registered app hears of its new permissions.
+  func policiesDidChange(_ context: inout ServedContext) {
+    guard let app else { return }
+    let former = context.policy
+    context.applyPolicies(to: app.identity.id)
+    if context.policy != former { context.notify(.onPermissionsChange, Self.permissions(context).json) }
   }
 
   mutating func requestPolicyUpdate(from url: String, _ context: inout ServedContext) {
@@ -305,6 +323,9 @@ struct Registration: Sendable {
       return .refused(.disallowed, info: "The policies list no such app of the type WEB_VIEW")
     }
     let identity = AppIdentity(parameters, spokenNames: AppIdentity.spokenNames(in: request.parameters) ?? [])
+    if let refusal = context.policies.refusal(of: identity.id, name: identity.name) {
+      return .refused(.disallowed, info: refusal)
+    }
     let saved = savedApp(of: identity, hash: request.parameters["hashID"]?.string)
     var code = Self.result(of: request.parameters, isResumed: saved != nil, context)
     switch context.behaviour.registration {

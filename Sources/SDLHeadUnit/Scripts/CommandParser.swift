@@ -118,6 +118,9 @@ enum CommandParser {
     case ("gps", 2...3): gps(arguments)
     case ("language", 1): language(arguments[0])
     case ("policy-update", 1): .policyUpdate(arguments[0])
+    case ("permit", 1...), ("deny", 1), ("grant", 1), ("revoke", 1):
+      PolicyTable.Change(command: name, arguments).map { .policy($0) }
+    case ("notify", 1...): notification(arguments)
     case ("activate", 0): .activate(nil)
     case ("activate", 1): UInt8(arguments[0]).map { .activate($0) }
     case ("update", 2...): update(arguments)
@@ -190,6 +193,12 @@ enum CommandParser {
   private static func language(_ tag: String) -> HeadUnitCommand? {
     let tag = tag.uppercased()
     return RPCSchema.language.contains(.string(tag)) ? .language(tag) : nil
+  }
+
+  private static func notification(_ arguments: [String]) -> HeadUnitCommand? {
+    guard let function = FunctionID(name: arguments[0]), function.isKnownNotification else { return nil }
+    let text = value(arguments)
+    return (try? JSONObject(parsing: text.utf8)).map { .notify(function, $0) }
   }
 
   /// The value of a reading, which may have spaces.
@@ -406,6 +415,9 @@ enum CommandParser {
     if name == "vehicle", let item = arguments.first { return fault(ofReading: item, value(arguments)) }
     if name == "language", arguments.count == 1 {
       return "there is no language \"\(arguments[0])\" in SDL's RPC specification, but such as EN-US, DE-DE or FR-CA"
+    }
+    if name == "permit" || name == "deny", let function = arguments.first, FunctionID(name: function) == nil {
+      return "there is no RPC \"\(function)\""
     }
     if name == "keyboard", !arguments.isEmpty { return "a text may have \(longestEntry) characters at most" }
     guard name == "press", (1...2).contains(arguments.count), arguments[0] != "soft-button",

@@ -22,6 +22,10 @@ package enum HeadUnitCommand: Equatable, Sendable {
   case language(String)
   /// Asks all apps to fetch the head unit's policy from this URL.
   case policyUpdate(String)
+  /// A notification to all apps, without any other effect; its members are not checked.
+  case notify(FunctionID, JSONObject)
+  /// What apps may do from now on, also those that connect later.
+  case policy(PolicyTable.Change)
   /// Brings the app of this session to the screen; nil for the one that was on it last.
   case activate(UInt8?)
   /// OnTouchEvent to the app on the screen. The time stamps are filled in when it is sent.
@@ -142,6 +146,18 @@ extension HeadUnitCommand {
       "changes the head unit's language, such as DE-DE (OnLanguageChange); apps in another one are unregistered"
     ),
     ("policy-update URL", "asks the apps to fetch a new policy from this URL (OnSystemRequest)"),
+    (
+      "notify RPC [MEMBERS]",
+      "sends all apps a notification such as OnWayPointChange; MEMBERS are JSON, and are not checked"
+    ),
+    (
+      "permit RPC [LEVEL ...]",
+      "allows all apps an RPC, or a notification, such as OnTouchEvent at these HMI levels alone, by default at all "
+        + "(OnPermissionsChange)"
+    ),
+    ("deny RPC", "allows it no app at any level"),
+    ("grant GROUP", "grants all apps a functional group of the policies, such as Emergency-1"),
+    ("revoke GROUP", "takes it from all apps"),
     ("activate [APP]", "opens the app with this number, or the one that was on the screen last"),
     (
       "touch begin|move|end|cancel ID X Y [ID X Y ...]",

@@ -145,6 +145,14 @@ package struct HeadUnitScript: Equatable, Sendable {
   /// Whether pictures are looked at.
   package var needsPictures: Bool { steps.contains { if case .picture = $0.command { true } else { false } } }
 
+  /// The first step that names a group which the policies do not have; nil if there is none.
+  package func fault(in policies: PolicyTable) -> Malformed? {
+    for step in steps {
+      if let fault = policies.fault(of: step.command) { return Malformed(line: step.line, text: fault) }
+    }
+    return nil
+  }
+
   /// Whether a step waits for `event`.
   package func reacts(to event: Event) -> Bool {
     steps.contains { step in

@@ -32,7 +32,7 @@ extension HeadUnitSession {
     /// OnHMIStatus in which only the system context is new: the overlay in front of the app.
     case systemContextSent(HMIStatus)
     case touchSent(OnTouchEvent)
-    /// A finger touches the screen of an app at FULL whose policies grant no touches (``AppPolicy/unknownApp``).
+    /// A finger touches the screen of an app at FULL whose policies grant no touches (``PolicyTable/unknownApp``).
     case touchWithheld
     /// An input of the driver has reached the app.
     case driverInput(DriverInput)

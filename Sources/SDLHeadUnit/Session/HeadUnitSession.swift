@@ -33,7 +33,6 @@ package struct HeadUnitSession: Sendable, ~Copyable {
 
   /// The configuration at the start; behaviour and capability may have changed since.
   package var configuration: HeadUnitConfiguration { context.configuration }
-  /// The id in the header of every frame of the session.
   package var sessionID: UInt8 { context.sessionID }
   /// Counters over all video services since the session was created.
   package var statistics: VideoStreamStatistics { media.video.statistics }
@@ -46,9 +45,8 @@ package struct HeadUnitSession: Sendable, ~Copyable {
   package var busyTransport: TransportRole? { media.video.isBusy ? media.video.service.transport : nil }
   /// The memory that incomplete messages of the app take, in bytes.
   package var incompleteByteCount: Int { gate.incompleteByteCount }
-  /// Nil while no app is registered.
+  /// Nil while no app is registered, like the summary.
   package var identity: AppIdentity? { registration.app?.identity }
-  /// Nil while no app is registered.
   package var summary: AppSummary? { registration.app?.summary(isStreaming: media.video.service.isOpen, context) }
   /// The state of the app to keep after a broken connection; nil while none is registered, or there is none.
   package var savedApp: SavedApp? { registration.app?.saved }
@@ -159,8 +157,9 @@ package struct HeadUnitSession: Sendable, ~Copyable {
     input(now) { $0.registration.app?.setAudioStreaming(state, &$0.context) }
   }
 
-  package mutating func setDriverDistraction(_ distraction: OnDriverDistraction, now: Duration) -> [Action] {
-    input(now) { if $0.registration.app != nil { $0.context.notify(.onDriverDistraction, distraction.json) } }
+  /// Sends the app a notification, without any other effect.
+  package mutating func notify(_ function: FunctionID, _ parameters: JSONObject, now: Duration) -> [Action] {
+    input(now) { if $0.registration.app != nil { $0.context.notify(function, parameters) } }
   }
 
   /// Asks the app to send the policy to a server, and to return the new one (OnSystemRequest), as SDL Core does.
@@ -263,6 +262,7 @@ package struct HeadUnitSession: Sendable, ~Copyable {
       case .videoSilence(let isSilent): session.media.video.isSilent = isSilent
       case .vehicle(let reading): session.registration.app?.tell(reading, &session.context)
       case .language(let language): session.registration.change(to: language, &session.context)
+      case .policy: session.registration.policiesDidChange(&session.context)
       case .activationStatus: break
       }
     }

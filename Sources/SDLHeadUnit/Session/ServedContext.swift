@@ -47,6 +47,10 @@ struct ServedContext: Sendable {
   var screen = ScreenConditions()
   /// The present language of the head unit; an app with another one gets WRONG_LANGUAGE.
   var language: String
+  /// With later changes.
+  private(set) var policies: PolicyTable
+  /// What they grant the app of the session.
+  private(set) var policy: AppPolicy
   /// The car's readings, as far as a script has set them.
   var vehicle: JSONObject = [:]
   var timers = TimerTable()
@@ -65,6 +69,8 @@ struct ServedContext: Sendable {
     self.sessionID = sessionID
     behaviour = configuration.behaviour
     language = configuration.language
+    policies = configuration.policy
+    policy = Self.policy(of: "", in: policies)
     hashID = Int32(sessionID) << 16 | Int32(connectionID)
   }
 
@@ -80,8 +86,18 @@ struct ServedContext: Sendable {
     case .event(let event, let isActive): screen.set(event, isActive: isActive)
     case .activationStatus(let status): screen.activationStatus = status
     case .vehicle(let reading): vehicle[reading.name] = reading.value
+    case .policy(let change): policies.apply(change)
     case .videoSilence, .language: break
     }
+  }
+
+  /// An app is registered, or the policies have changed.
+  mutating func applyPolicies(to id: String) {
+    policy = Self.policy(of: id, in: policies)
+  }
+
+  private static func policy(of id: String, in policies: PolicyTable) -> AppPolicy {
+    policies.policy(of: id) ?? AppPolicy([:])
   }
 
   // MARK: To the owner
@@ -307,7 +323,7 @@ struct ServedContext: Sendable {
 
   /// Whether RPCs of this function must not go in clear, and the service is in clear.
   func needsProtection(_ function: FunctionID) -> Bool {
-    configuration.requiresRPCEncryption && !encryption.isRPCEncrypted && configuration.policy.protects(function)
+    configuration.requiresRPCEncryption && !encryption.isRPCEncrypted && policy.protects(function)
   }
 
   /// Answers are encrypted as soon as the service is, notifications if the policy demands it.

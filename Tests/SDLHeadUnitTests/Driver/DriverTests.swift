@@ -108,7 +108,7 @@ import Testing
     let frame: [UInt8] =
       [0x51, 0x07, 0x00, 0x01, 0x00, 0x00, 0x00, 0x64, 0x00, 0x00, 0x00, 0x06]
       + [0x20, 0x00, 0x80, 0x07, 0xFF, 0xFF, 0xFF, 0xFF, 0x00, 0x00, 0x00, 0x58] + Array(json.utf8)
-    #expect(app.session.setDriverDistraction(distraction, now: app.now) == [.send(frame)])
+    #expect(app.session.notify(.onDriverDistraction, distraction.json, now: app.now) == [.send(frame)])
   }
 
   @Test func resizeSendsSizeAndScaleAlone() {
@@ -193,7 +193,7 @@ import Testing
     var app = TestApp()
     app.run { $0.activateApp(now: $1) }
     app.run { $0.apply(.event(.phoneCall, isActive: true), now: $1) }
-    app.run { $0.setDriverDistraction(OnDriverDistraction(isDistractionLimited: true), now: $1) }
+    app.run { $0.notify(.onDriverDistraction, OnDriverDistraction(isDistractionLimited: true).json, now: $1) }
     app.run { $0.resize(to: ImageResolution(400, 300), scale: nil, now: $1) }
     // The size waits for the app.
     #expect(app.answers == [] && app.events == [.capabilityUpdateDeferred] && app.session.summary == nil)

@@ -67,7 +67,7 @@ import Testing
     let code = isForEmergencies ? "DISALLOWED" : "VEHICLE_DATA_NOT_AVAILABLE"
     #expect(answer(&app, .getVehicleData, name)["resultCode"]?.string == code)
     var granted = HeadUnitPreset.core.configuration
-    granted.policy.groups.formUnion(PolicyGroup.allCases)
+    granted.policy.grant(PolicyGroup.allCases)
     app = TestApp.active(granted)
     let isSubscribed = answer(&app, .subscribeVehicleData, name)["success"]?.bool
     #expect(isSubscribed == (name != "vin"))

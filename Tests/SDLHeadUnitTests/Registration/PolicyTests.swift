@@ -62,7 +62,7 @@ import Testing
   ])
   func grants(group: PolicyGroup, name: String, levels: [HMILevel]) throws {
     var configuration = HeadUnitPreset.core.configuration
-    configuration.policy.groups.insert(group)
+    configuration.policy.grant([group])
     let (_, items) = try Self.items(configuration)
     let allowed = items[name]?["hmiPermissions"]?.object?["allowed"]?.array ?? []
     #expect(Set(allowed.compactMap(\.string)) == Set(levels.map(\.rawValue)))
@@ -72,7 +72,7 @@ import Testing
   @Test func alertInTheBackgroundIfGranted() {
     for isGranted in [false, true] {
       var configuration = HeadUnitPreset.core.configuration
-      if isGranted { configuration.policy.groups.insert(.notifications) }
+      if isGranted { configuration.policy.grant([.notifications]) }
       var app = TestApp.registered(configuration)
       app.set(.background, .notStreamable)
       let id = app.request(.alert, ["alertText1": .string("Hi")])

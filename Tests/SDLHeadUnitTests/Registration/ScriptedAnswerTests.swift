@@ -46,6 +46,28 @@ import Testing
     #expect(results(app) == ["GENERIC_ERROR", "SUCCESS"])
   }
 
+  /// What this head unit does not have itself.
+  @Test func notifications() throws {
+    guard
+      case .notify(let function, let members)? = try HeadUnitCommand.parse(
+        #"notify OnWayPointChange {"wayPoints": [1]}"#)
+    else { return #expect(Bool(false)) }
+    var app = TestApp.active()
+    app.run { $0.notify(function, members, now: $1) }
+    #expect(
+      app.rpcs.map(\.function) == [function] && app.rpcs.first?.parameters == ["wayPoints": .array([.integer(1)])])
+    var unregistered = TestApp()
+    unregistered.startSession()
+    unregistered.forget()
+    unregistered.run { $0.notify(function, members, now: $1) }
+    #expect(unregistered.answers.isEmpty)
+  }
+
+  @Test(arguments: ["notify", "notify Show", "notify OnWayPointChange {", "notify OnNothing"])
+  func malformedNotifications(line: String) {
+    #expect(throws: HeadUnitCommand.Malformed.self) { try HeadUnitCommand.parse(line) }
+  }
+
   /// Answers that wait are given in the order of their times, and none after the end of the registration.
   @Test func delay() throws {
     var app = try app("answer Show rejected after 2", "answer SetDisplayLayout in-use after 1")

@@ -12,7 +12,7 @@ struct Agreement {
     .closeApplication,
   ]
 
-  let policy: AppPolicy
+  let policy: PolicyTable
   /// What the head unit has reported.
   let headUnit: HeadUnitWatch
   /// Events that restrict all apps: the first words of their commands.
@@ -50,6 +50,7 @@ struct Agreement {
 
   private func permissionFault(_ app: SimulatedApp) -> String? {
     guard let permissions = app.status.permissions else { return "\(app.name) knows no policy" }
+    guard let policy = policy.policy(of: app.name) else { return "\(app.name) is registered, but revoked" }
     for function in Self.functions {
       for level in HMILevel.allCases where permissions.allow(function, at: level) != policy.allows(function, at: level)
       {
