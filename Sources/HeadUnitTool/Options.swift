@@ -52,6 +52,9 @@ struct Options {
       --commands       read commands from the standard input, one per line ("help" lists them)
       --script FILE    run the behaviour script in FILE
       --test FILE      run the script in FILE, and exit when all its expectations have ended
+      --replay FILE    be the head unit of a recording (--log, or conversation-log of an element), with its answers, times
+                       and driver; exit when it is over: with status 3 if the app has done something else
+      --replay-speed N so many times faster
       --junit FILE     write the expectations and their results to FILE, as JUnit XML
       --log FILE       write everything that happens to FILE, as a JSON object on each line; - is the standard output
       --log-files FOLDER
@@ -150,6 +153,8 @@ struct Options {
     var requiresRPCEncryption = false
     var grants: Set<PolicyGroup> = []
     var policy: PolicyTable?
+    var replay: (file: String, recording: ConversationRecording)?
+    var speed: Double?
     var role = TLSContext.Role.client
     var variant = TLSContext.Variant.tls
     var hasScript = false
@@ -174,7 +179,7 @@ struct Options {
       case "--quiet": isQuiet = true
       case "--encryption", "--certificate", "--private-key", "--ca-certificates", "--address", "--control",
         "--control-token", "--deadline", "--grant",
-        "--junit", "--log", "--log-files", "--make", "--model", "--policy", "--test", "--wait-app",
+        "--junit", "--log", "--log-files", "--make", "--model", "--policy", "--replay", "--replay-speed", "--test", "--wait-app",
         "--microphone", "--pcm", "--port", "--preset", "--record", "--record-audio", "--screen", "--script",
         "--secondary-from", "--secondary-transport":
         guard let value = rest.popFirst() else { throw Invalid(text: "\(option) needs a value") }
@@ -195,6 +200,9 @@ struct Options {
               text: "--grant does not take \"\(value)\"; there are \(PolicyGroup.names.joined(separator: ", "))")
           }
           grants.formUnion(groups)
+        case "--replay": replay = (value, try Self.conversation(value))
+        case "--replay-speed":
+          speed = try Self.parse(option, value) { Double($0).flatMap { (0.01...1000).contains($0) ? $0 : nil } }
         case "--policy": policy = try Self.policy(value)
         case "--record": recording = value
         case "--record-audio": audioRecording = value
@@ -233,6 +241,14 @@ struct Options {
     }
     if isAnnounced, !HeadUnitAnnouncement.canReach(address) {
       throw Invalid(text: "--announce is for a head unit that the network reaches: give --address '*' as well")
+    }
+    if let replay {
+      headUnit.adopt(replay.recording)
+      script.replay = Replay(replay.recording, speed: speed ?? 1)
+      endsWithTest = true
+      if !hasScript { scriptName = replay.file }
+    } else if speed != nil {
+      throw Invalid(text: "--replay-speed needs --replay")
     }
     if deadline != nil, !leavesWithApp, !endsWithTest, program.isEmpty {
       throw Invalid(text: "--deadline needs --app-exits, --test, or a program after --")
@@ -304,6 +320,20 @@ struct Options {
       throw Invalid(text: "\(error)")
     }
     throw Invalid(text: "\(path) is no WAV file with PCM of 8 or 16 bits, or is too long")
+  }
+
+  private static func conversation(_ path: String) throws(Invalid) -> ConversationRecording {
+    let bytes: [UInt8]
+    do throws(HeadUnitScriptFile.Failure) {
+      bytes = try HeadUnitScriptFile.bytes(of: path, atMost: ConversationRecording.maximumByteCount + 1)
+    } catch {
+      throw Invalid(text: "\(error)")
+    }
+    do throws(ConversationRecording.Malformed) {
+      return try ConversationRecording(parsing: bytes)
+    } catch {
+      throw Invalid(text: "\(path) can't be replayed: \(error)")
+    }
   }
 
   private static func policy(_ path: String) throws(Invalid) -> PolicyTable {

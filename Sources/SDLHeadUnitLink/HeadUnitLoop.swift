@@ -123,7 +123,7 @@ extension HeadUnitLoop {
   /// In the middle of the app's work.
   func app(_ app: ServedApp, didReport event: HeadUnitSession.Event) {
     server.report(.session(id: app.id, event))
-    if script.expectsEvents, let record = EventRecord(event) { script.note(record, app: app.id, now: clock.now) }
+    script.show(event, app: app.id, now: clock.now)
     switch event {
     case .appRegistered:
       for answer in answersInAdvance { app.prepare { $0.answerNextVideoStart(answer) } }

@@ -40,10 +40,9 @@ extension HeadUnitServer.Operation {
   /// Nil for a command that is not for a head unit. `recipient` gets commands for one app that name none.
   init?(_ command: HeadUnitCommand, for recipient: HeadUnitServer.Recipient) {
     switch command {
-    case .level(let level, let state):
-      let status = HMIStatus(
-        level: level, audioStreamingState: level == .full || level == .limited ? .audible : .notAudible,
-        videoStreamingState: state)
+    case .level(let level, let state, let sound):
+      let usual: AudioStreamingState = level == .full || level == .limited ? .audible : .notAudible
+      let status = HMIStatus(level: level, audioStreamingState: sound ?? usual, videoStreamingState: state)
       self = .control(recipient) { $0.setHMIStatus(status, now: $1) }
     case .event(let event, let isActive): self = .setCondition(.event(event, isActive: isActive))
     case .silent(let isSilent): self = .setCondition(.videoSilence(isSilent))

@@ -109,12 +109,13 @@ package struct HeadUnitBehaviour: Equatable, Sendable {
 
   /// The answer to an RPC in place of the head unit's own; the request has no other effect.
   package struct ScriptedAnswer: Equatable, Sendable {
+    /// Regular is the head unit's own, with all its effects.
     package var answer: RPCAnswer
     /// For the next request of each app alone.
     package var isOnce = false
     /// From the request to the answer.
     package var delay: Duration?
-    /// Beside the result.
+    /// Beside the result, or in place of those of the head unit's own answer.
     package var members: JSONObject = [:]
   }
 
@@ -201,7 +202,8 @@ extension HeadUnitBehaviour {
     case .handshake(let handshake): self.handshake = handshake
     case .registration(let answer): registration = answer
     case .systemCapability(let answer): systemCapability = answer
-    case .answer(let function, let answer): answers[function] = answer.answer == .regular ? nil : answer
+    case .answer(let function, let answer):
+      answers[function] = answer.answer == .regular && answer.members.isEmpty ? nil : answer
     case .videoStart(let answer): videoStarts = [answer]
     case .audioStart(let answer): audioStart = answer
     case .serviceEnd(let answer): serviceEnd = answer

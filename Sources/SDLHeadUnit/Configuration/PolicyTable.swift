@@ -54,6 +54,12 @@ package struct PolicyTable: Equatable, Sendable {
     self.others = others
   }
 
+  /// Grants all apps these permissions, by the names of the RPCs.
+  init(granting permissions: [String: PolicyGroup.Permission]) {
+    self.init(Entry(groups: [""], actions: [.stealFocus, .keepContext]))
+    groups[""] = Group(permissions: permissions)
+  }
+
   /// Why a command can't be carried out; nil if it can.
   package func fault(of command: HeadUnitCommand) -> String? {
     guard case .policy(.group(let name, _)) = command, groups[name] == nil else { return nil }

@@ -51,6 +51,7 @@ struct Registration: Sendable {
   mutating func end(_ context: inout ServedContext) {
     app = nil
     scriptedAnswers = ScriptedAnswers()
+    context.forgetAnswerMembers()
     context.timers.cancel(.activation, .policyUpdate, .alert, .overlay, .speech, .microphone, .button, .scriptedAnswer)
     context.screen.isActivationDeferred = false
     forgetUpdates()
@@ -157,7 +158,11 @@ struct Registration: Sendable {
     }
     context.requestWarning = warning ?? app?.warning(of: request.parameters)
     defer { context.requestWarning = nil }
-    if isRegistration { return register(request, &context) }
+    if isRegistration {
+      // Other answers to it are those of `HeadUnitBehaviour.registration`.
+      _ = scriptedAnswers.answer(request, &context)
+      return register(request, &context)
+    }
     guard let app else { return }
     if isRefused {
       return context.refuse(request, .encryptionNeeded, "\(request.function) has to be encrypted")

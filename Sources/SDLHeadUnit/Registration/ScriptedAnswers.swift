@@ -12,7 +12,10 @@ struct ScriptedAnswers: Sendable {
   mutating func answer(_ request: RPCMessage, _ context: inout ServedContext) -> Bool {
     guard let scripted = context.behaviour.answers[request.function] else { return false }
     if scripted.isOnce { context.behaviour.answers[request.function] = nil }
-    guard case .result(let code, let success) = scripted.answer else { return true }
+    guard case .result(let code, let success) = scripted.answer else {
+      if scripted.answer == .regular { context.setMembers(scripted.members, ofAnswerTo: request) }
+      return scripted.answer == .silence
+    }
     let parameters = RPCResult(success: success, resultCode: code).json.merging(scripted.members) { $1 }
     guard let delay = scripted.delay, waiting.count < Self.maximumWaitingCount else {
       context.respond(to: request, parameters)

@@ -104,7 +104,7 @@ enum CommandParser {
 
   private static func make(_ name: String, _ arguments: [String]) -> HeadUnitCommand? {
     switch (name, arguments.count) {
-    case ("level", 1...2): level(arguments)
+    case ("level", 1...3): level(arguments)
     case ("phone-call", 1), ("emergency", 1), ("embedded-navi", 1):
       HMIEvent(rawValue: name).flatMap { event in
         isOn(arguments[0]).map { .event(event, isActive: $0) }
@@ -175,7 +175,9 @@ enum CommandParser {
     guard arguments.count > 1 else {
       return .level(level, level == .full || level == .limited ? .streamable : .notStreamable)
     }
-    return states[arguments[1]].map { .level(level, $0) }
+    guard let state = states[arguments[1]] else { return nil }
+    guard arguments.count > 2 else { return .level(level, state) }
+    return AudioStreamingState(rawValue: constant(arguments[2])).map { .level(level, state, $0) }
   }
 
   private static func resize(_ arguments: [String]) -> HeadUnitCommand? {
@@ -313,9 +315,9 @@ enum CommandParser {
     if isOnce { rest.removeFirst() }
     guard let answer = rest.popFirst().flatMap(result) else { return nil }
     var scripted = HeadUnitBehaviour.ScriptedAnswer(answer: answer, isOnce: isOnce)
-    // Only a result can be delayed, and have members.
-    guard case .result = answer else { return rest.isEmpty ? scripted : nil }
-    if rest.first == "after" {
+    if answer == .silence { return rest.isEmpty ? scripted : nil }
+    // The usual answer comes when it usually does.
+    if answer != .regular, rest.first == "after" {
       guard rest.count > 1, let delay = seconds(rest[rest.startIndex + 1]) else { return nil }
       scripted.delay = delay
       rest.removeFirst(2)

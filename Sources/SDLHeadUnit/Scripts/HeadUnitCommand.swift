@@ -2,8 +2,8 @@ import SDLMessages
 
 /// A command to a running head unit: one line of text, as listed in ``usage``.
 package enum HeadUnitCommand: Equatable, Sendable {
-  /// Another HMI status for the app on the screen.
-  case level(HMILevel, VideoStreamingState)
+  /// Another HMI status for the app on the screen; without a state of its sound, full and limited are audible.
+  case level(HMILevel, VideoStreamingState, AudioStreamingState? = nil)
   case event(HMIEvent, isActive: Bool)
   /// Whether the sound of the app on the screen is played.
   case audioStreaming(AudioStreamingState)
@@ -112,8 +112,8 @@ extension HeadUnitCommand {
 
   private static let descriptions: [(form: String, effect: String)] = [
     (
-      "level full|limited|background|none [streamable|not-streamable]",
-      "gives the app this HMI level; full and limited are streamable by default"
+      "level full|limited|background|none [streamable|not-streamable [audible|attenuated|not-audible]]",
+      "gives the app this HMI level; full and limited are streamable and audible by default"
     ),
     ("phone-call on|off", "no app may be heard; HMI level and video stay"),
     ("emergency on|off", "no app may be heard or stream video; the HMI level stays"),
@@ -206,7 +206,8 @@ extension HeadUnitCommand {
     (
       "answer RPC [once] regular|silence|RESULT [after SECONDS] [MEMBERS]",
       "how an RPC such as Show is answered, without any other effect of it: RESULT is a result code such as rejected, and "
-        + "MEMBERS are JSON; once is for the next request of each app alone"
+        + "MEMBERS are JSON; once is for the next request of each app alone; regular with MEMBERS is the usual answer with "
+        + "other members"
     ),
     (
       "answer start-video [once] regular|echo|silence",

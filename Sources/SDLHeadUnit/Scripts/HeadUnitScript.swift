@@ -127,6 +127,8 @@ package struct HeadUnitScript: Equatable, Sendable {
 
   /// In the order of the lines.
   package var steps: [Step]
+  /// A recorded head unit that is played beside the steps.
+  package var replay: Replay?
 
   /// Creates a script of these steps; by default it does nothing.
   package init(steps: [Step] = []) {
@@ -139,9 +141,9 @@ package struct HeadUnitScript: Equatable, Sendable {
   }
 
   /// Whether it has expectations, for which the head unit has to report RPCs.
-  package var isTest: Bool { steps.contains(where: \.isAwaited) }
+  package var isTest: Bool { replay != nil || steps.contains(where: \.isAwaited) }
   /// Whether it says what passes and what fails.
-  package var hasTestCommands: Bool { steps.contains { $0.command.isTest } }
+  package var hasTestCommands: Bool { replay != nil || steps.contains { $0.command.isTest } }
   /// Whether pictures are looked at.
   package var needsPictures: Bool { steps.contains { if case .picture = $0.command { true } else { false } } }
 

@@ -61,6 +61,7 @@ package struct HeadUnitScriptRun: Sendable {
   private var hasQuit = false
   private var reportedEnds: Set<TestEnd> = []
   private var lastPictureID = 0
+  private var replay: Replay?
 
   private struct FrameCount {
     /// Pictures before the present stream.
@@ -78,6 +79,7 @@ package struct HeadUnitScriptRun: Sendable {
   /// Begins a script, whose times count from `now`.
   package init(_ script: HeadUnitScript = HeadUnitScript(), now: Duration) {
     self.script = script
+    replay = script.replay
     events = Set(HeadUnitScript.Event.allCases.filter { script.reacts(to: $0) })
     unsettledLines = Set(script.steps.filter(\.isAwaited).map(\.line))
     for (index, step) in script.steps.enumerated() {
@@ -87,11 +89,12 @@ package struct HeadUnitScriptRun: Sendable {
       case .then, .event: break
       }
     }
+    for command in replay?.start() ?? [] { wait(for: now, Operation(command: command)) }
   }
 
   /// When ``takeDue(at:)`` returns the next operation; nil when the queue is empty.
   package var nextDeadline: Duration? {
-    [nextOperation, expectations.nextDeadline].compactMap(\.self).min()
+    [nextOperation, expectations.nextDeadline, replay?.nextDeadline].compactMap(\.self).min()
   }
 
   private var nextOperation: Duration? {
@@ -105,9 +108,6 @@ package struct HeadUnitScriptRun: Sendable {
     !events.isEmpty && events.contains(event) || !expectations.isEmpty && expectations.expects(event.rawValue)
   }
 
-  /// Whether expectations wait, to which every event has to be shown.
-  package var expectsEvents: Bool { !expectations.isEmpty }
-
   /// Notes an event, which queues the steps that wait for it.
   /// - Parameters:
   ///   - app: the app of the event; nil if there is none.
@@ -116,7 +116,10 @@ package struct HeadUnitScriptRun: Sendable {
     if event == .streamStarted, let app, reacts(to: .frame) {
       frames[app, default: FrameCount()].startStream(after: pictures)
     }
-    if event == .disconnected, let app { frames[app] = nil }
+    if event == .disconnected, let app {
+      frames[app] = nil
+      replay?.noteEnd(of: app)
+    }
     if event == .connected || event == .disconnected { note(EventRecord(event.rawValue), app: app, now: now) }
     guard reacts(to: event) else { return }
     let count = counts[event, default: 0] &+ 1
@@ -178,6 +181,10 @@ package struct HeadUnitScriptRun: Sendable {
       countInWindow = 0
     }
     settle(expectations.advance(to: now), now: now)
+    if countInWindow < Self.maximumStepCount, let command = replay?.takeDue(at: now) {
+      countInWindow += 1
+      return Operation(command: command, app: replay?.app)
+    }
     while countInWindow < Self.maximumStepCount, let first = waiting.first, first.time <= now {
       countInWindow += 1
       waiting.removeFirst()
@@ -225,8 +232,13 @@ extension HeadUnitScriptRun {
     }
   }
 
-  /// Shows an event to the expectations. Call it before the event starts further steps.
-  package mutating func note(_ record: EventRecord, app: UInt8?, now: Duration) {
+  /// Shows an event to the expectations, and to the recorded head unit. Call it before the event starts further steps.
+  package mutating func show(_ event: HeadUnitSession.Event, app: UInt8, now: Duration) {
+    if case .message(let message) = event { replay?.note(message, app: app, now: now) }
+    if !expectations.isEmpty, let record = EventRecord(event) { note(record, app: app, now: now) }
+  }
+
+  private mutating func note(_ record: EventRecord, app: UInt8?, now: Duration) {
     settle(expectations.note(record, app: app, now: now), now: now)
   }
 
@@ -250,6 +262,7 @@ extension HeadUnitScriptRun {
   /// The head unit ends: what is still expected has failed.
   package mutating func endTest(now: Duration) {
     settle(expectations.end(now: now), now: now)
+    replay?.finish()
     for picture in takePictures() + openPictures { end(picture, failure: "the test ended before", now: now) }
     for step in script.steps where unsettledLines.remove(step.line) != nil {
       outcomes.append(TestOutcome(line: step.line, text: step.text, failure: "the test ended before it began"))
@@ -259,7 +272,7 @@ extension HeadUnitScriptRun {
   /// The ends of expectations since the last call.
   package mutating func takeOutcomes() -> [TestOutcome] {
     defer { outcomes = [] }
-    return outcomes
+    return outcomes + (replay?.takeOutcomes() ?? [])
   }
 
   /// Why the test is over, each reason once; nil while there is none, and afterwards.
@@ -272,7 +285,7 @@ extension HeadUnitScriptRun {
   private var isSettled: Bool {
     let isWaiting = !expectations.isEmpty || !newPictures.isEmpty || !openPictures.isEmpty
     let isFollowing = waiting.contains { $0.operation.step?.trigger == .then }
-    return script.isTest && unsettledLines.isEmpty && !isWaiting && !isFollowing
+    return script.isTest && unsettledLines.isEmpty && !isWaiting && !isFollowing && replay?.isOver != false
   }
 
   private mutating func settle(_ settled: [ExpectationRun.Settled], now: Duration) {

@@ -34,6 +34,8 @@ struct ServedContext: Sendable {
   /// SDL Core numbers notifications with −1.
   private static let notificationCorrelationID: Int32 = -1
 
+  private static let mostAnswerMembers = 100
+
   let configuration: HeadUnitConfiguration
   let sessionID: UInt8
   let hashID: Int32
@@ -56,6 +58,8 @@ struct ServedContext: Sendable {
   var timers = TimerTable()
   /// The warning in the response to the present request, if that is carried out.
   var requestWarning: String?
+  /// What a script changes in answers that are still to come, by their correlation ids.
+  private var answerMembers: [Int32: JSONObject] = [:]
   private var actions: [HeadUnitSession.Action] = []
   private var consequences: [Consequence] = []
   /// How many hashes were sent to the app (OnHashChange).
@@ -242,9 +246,23 @@ struct ServedContext: Sendable {
       parameters["resultCode"] = .string(ResultCode.warnings.rawValue)
       parameters["info"] = .string(warning)
     }
+    if !answerMembers.isEmpty, let members = answerMembers.removeValue(forKey: request.correlationID) {
+      parameters.merge(members) { $1 }
+    }
     send(
       RPCMessage(
         type: .response, function: request.function, correlationID: request.correlationID, parameters: parameters))
+  }
+
+  /// The answer to this request will have these members.
+  mutating func setMembers(_ members: JSONObject, ofAnswerTo request: RPCMessage) {
+    // An answer that never comes must not be remembered for ever.
+    if answerMembers.count >= Self.mostAnswerMembers { answerMembers = [:] }
+    answerMembers[request.correlationID] = members
+  }
+
+  mutating func forgetAnswerMembers() {
+    answerMembers = [:]
   }
 
   mutating func respond(to request: RPCMessage, success: Bool, _ code: ResultCode, info: String? = nil) {
