@@ -60,6 +60,7 @@ struct Options {
       --log-files FOLDER
                        with --log: keep the files and other data of the apps' RPCs in FOLDER
       --log-media      with --log: a line for each message of video and sound, not one a second
+      --blank          with --log: numbered words instead of what identifies people and cars
       --no-activation  leave apps at HMI level NONE until a command changes it
       --no-checks      accept any size, rate and content; for benchmarks
       --quiet          print only violations and the summary
@@ -125,6 +126,8 @@ struct Options {
     var path: String
     var folder: String?
     var showsMedia = false
+    /// Whether what identifies people and cars is replaced.
+    var isBlank = false
   }
 
   /// The control by other programs.
@@ -161,6 +164,7 @@ struct Options {
     var logFolder: String?
     var token: String?
     var logsMedia = false
+    var blanksLog = false
     while let option = rest.popFirst() {
       switch option {
       case "--announce": isAnnounced = true
@@ -175,11 +179,13 @@ struct Options {
       case "--tls-server": role = .server
       case "--dtls": variant = .dtls
       case "--log-media": logsMedia = true
+      case "--blank": blanksLog = true
       case "--no-checks": isChecking = false
       case "--quiet": isQuiet = true
       case "--encryption", "--certificate", "--private-key", "--ca-certificates", "--address", "--control",
         "--control-token", "--deadline", "--grant",
-        "--junit", "--log", "--log-files", "--make", "--model", "--policy", "--replay", "--replay-speed", "--test", "--wait-app",
+        "--junit", "--log", "--log-files", "--make", "--model", "--policy", "--replay", "--replay-speed", "--test",
+        "--wait-app",
         "--microphone", "--pcm", "--port", "--preset", "--record", "--record-audio", "--screen", "--script",
         "--secondary-from", "--secondary-transport":
         guard let value = rest.popFirst() else { throw Invalid(text: "\(option) needs a value") }
@@ -256,7 +262,12 @@ struct Options {
     if endsWithTest, !script.hasTestCommands {
       throw Invalid(text: "\(scriptName) has no expectations: use --script for it")
     }
-    if logFolder != nil || logsMedia, log == nil { throw Invalid(text: "--log-files and --log-media need --log") }
+    if logFolder != nil || logsMedia || blanksLog, log == nil {
+      throw Invalid(text: "--log-files, --log-media and --blank need --log")
+    }
+    if logFolder != nil, blanksLog {
+      throw Invalid(text: "--blank and --log-files contradict each other, since files identify people")
+    }
     if token != nil, control == nil { throw Invalid(text: "--control-token needs --control") }
     if logsToOutput, control != nil, token == nil {
       throw Invalid(text: "--control with --log - needs --control-token, since none can be printed")
@@ -264,6 +275,7 @@ struct Options {
     control?.token = token ?? Control.newToken
     log?.folder = logFolder
     log?.showsMedia = logsMedia
+    log?.isBlank = blanksLog
     if let policy {
       guard grants.isEmpty else {
         throw Invalid(text: "--grant is for the groups of SDL Core: name those of --policy in its app_policies")

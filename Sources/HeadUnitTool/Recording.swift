@@ -14,9 +14,7 @@ final class Recording: Sendable {
 
   /// Creates the file. Waits for the reader of a pipe.
   init(path: String) throws(LinkError) {
-    let descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
-    guard descriptor >= 0 else { throw .system(operation: "open \(path)", errno: errno) }
-    file = BackgroundFile(descriptor, name: "recording", maximumByteCount: Self.maximumByteCount)
+    file = try BackgroundFile(creating: path, name: "recording", maximumByteCount: Self.maximumByteCount)
   }
 
   func start() throws(LinkError) {

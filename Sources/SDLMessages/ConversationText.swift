@@ -68,4 +68,40 @@ package struct ConversationText: Sendable {
     default: return ""
     }
   }
+
+  /// What the payload of a control frame says, for programs: the members of its BSON, or the hash that has its place
+  /// before protocol 5; empty for any other payload.
+  package static func parameters(of control: ControlFrame, _ frame: Frame) -> JSONObject {
+    guard !frame.payload.isEmpty else { return [:] }
+    if let document = try? BSONDocument(decoding: frame.payload) { return document.json }
+    let version = frame.header.version
+    let hash: Int32? =
+      switch (control, frame.header.service) {
+      case (.startServiceACK, .rpc): RPCServiceAcknowledgement(payload: frame.payload, version: version).hashID
+      case (.endService, .rpc): EndServiceRequest(payload: frame.payload, version: version).hashID
+      default: nil
+      }
+    return JSONObject(present: ["hashId": hash.map { .integer(Int($0)) }])
+  }
+}
+
+extension BSONDocument {
+  /// The same members as JSON; of equal keys the first counts, as for ``subscript(key:)``.
+  fileprivate var json: JSONObject {
+    JSONObject(elements.map { ($0.key, $0.value.json) }, uniquingKeysWith: { first, _ in first })
+  }
+}
+
+extension BSONValue {
+  fileprivate var json: JSONValue {
+    switch self {
+    case .double(let value): .number(value)
+    case .string(let value): .string(value)
+    case .document(let document): .object(document.json)
+    case .array(let values): .array(values.map(\.json))
+    case .bool(let value): .bool(value)
+    case .int32(let value): .integer(Int(value))
+    case .int64(let value): .integer(Int(value))
+    }
+  }
 }

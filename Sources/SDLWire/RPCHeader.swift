@@ -1,5 +1,5 @@
 /// The kind of an RPC, in the top four bits of its binary header.
-package enum RPCType: UInt8, Sendable {
+package enum RPCType: UInt8, CaseIterable, Sendable {
   case request = 0
   case response = 1
   case notification = 2

@@ -147,7 +147,7 @@ import Testing
 
   @Test(arguments: [
     (["--deadline", "5"], "--deadline needs --app-exits, --test, or a program after --"),
-    (["--log-media"], "--log-files and --log-media need --log"), (["--"], "there is no program after --"),
+    (["--log-media"], "--log-files, --log-media and --blank need --log"), (["--"], "there is no program after --"),
     (["--", "/nonexistent"], "start /nonexistent"), (["--log", "/nonexistent/log"], "open /nonexistent/log"),
     (["--tls-server", "--encryption", "accept"], "--tls-server needs --certificate and --private-key"),
     (["--app-exits", "--deadline", "0"], "--deadline does not take"),

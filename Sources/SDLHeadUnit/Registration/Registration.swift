@@ -87,7 +87,7 @@ struct Registration: Sendable {
     }
     do throws(RPCMessage.Malformed) {
       let rpc = try RPCMessage(payload: message.payload, as: .sdlCore)
-      context.note(HeadUnitMessage(sender: .app, content: .rpc(rpc), isEncrypted: message.header.isEncrypted))
+      context.note(ConversationMessage(sender: .app, content: .rpc(rpc), isEncrypted: message.header.isEncrypted))
       let isRefused = !message.header.isEncrypted && security.refusesInClear(rpc, &context)
       switch rpc.type {
       case .request: answer(rpc, headerVersion: version, isRefused: isRefused, &context)

@@ -62,7 +62,8 @@ package struct ConversationRecording: Equatable, Sendable {
     }
     self.entries = entries.filter { $0.session == nil || reader.isOfTheApp($0.session) }
     guard self.entries.contains(where: { $0.message?.request?.function == .registerAppInterface }) else {
-      throw Malformed(description: "it has no RegisterAppInterface: only a log of an app from its start can be replayed")
+      throw Malformed(
+        description: "it has no RegisterAppInterface: only a log of an app from its start can be replayed")
     }
     for (index, entry) in self.entries.enumerated() {
       guard case .rpc(let rpc)? = entry.message?.content, rpc.type == .response else { continue }
@@ -148,7 +149,8 @@ extension ConversationRecording {
   func response(to request: RPCMessage, behind index: Int) -> (time: Duration, parameters: JSONObject)? {
     let key = ResponseKey(
       session: entries[index].session, function: request.function, correlationID: request.correlationID)
-    guard let found = responses[key]?.first(where: { $0 > index }), case .rpc(let rpc)? = entries[found].message?.content
+    guard let found = responses[key]?.first(where: { $0 > index }),
+      case .rpc(let rpc)? = entries[found].message?.content
     else { return nil }
     return (entries[found].time, rpc.parameters)
   }
@@ -170,7 +172,7 @@ extension ConversationRecording {
     return nil
   }
 
-  private func firstResponse(to function: FunctionID, where fits: (JSONObject) -> Bool = { _ in true }) -> JSONObject? {
+  fileprivate func firstResponse(to function: FunctionID, where fits: (JSONObject) -> Bool = { _ in true }) -> JSONObject? {
     for (index, entry) in entries.enumerated() {
       guard let request = entry.message?.request, request.function == function, fits(request.parameters) else {
         continue

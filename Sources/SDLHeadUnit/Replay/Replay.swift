@@ -153,7 +153,8 @@ package struct Replay: Equatable, Sendable {
     case .registerAppInterface where result.success:
       return [.behave(.registration(.regular)), .behave(.answer(function, scripted))]
     case .registerAppInterface: return [.behave(.registration(.result(code, success: false)))]
-    case .unregisterAppInterface, .getSystemCapability, .sendHapticData where result.success:
+    case .unregisterAppInterface, .getSystemCapability,
+      .sendHapticData where result.success:
       return [.behave(.answer(function, scripted))]
     default:
       scripted.answer = .result(code, success: result.success)

@@ -108,6 +108,9 @@ package struct HeadUnitScriptRun: Sendable {
     !events.isEmpty && events.contains(event) || !expectations.isEmpty && expectations.expects(event.rawValue)
   }
 
+  /// Whether expectations wait, to which every event has to be shown.
+  var expectsEvents: Bool { !expectations.isEmpty }
+
   /// Notes an event, which queues the steps that wait for it.
   /// - Parameters:
   ///   - app: the app of the event; nil if there is none.
@@ -235,10 +238,10 @@ extension HeadUnitScriptRun {
   /// Shows an event to the expectations, and to the recorded head unit. Call it before the event starts further steps.
   package mutating func show(_ event: HeadUnitSession.Event, app: UInt8, now: Duration) {
     if case .message(let message) = event { replay?.note(message, app: app, now: now) }
-    if !expectations.isEmpty, let record = EventRecord(event) { note(record, app: app, now: now) }
+    if expectsEvents, let record = EventRecord(event) { note(record, app: app, now: now) }
   }
 
-  private mutating func note(_ record: EventRecord, app: UInt8?, now: Duration) {
+  mutating func note(_ record: EventRecord, app: UInt8?, now: Duration) {
     settle(expectations.note(record, app: app, now: now), now: now)
   }
 

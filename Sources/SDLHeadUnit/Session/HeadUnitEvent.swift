@@ -23,7 +23,7 @@ extension HeadUnitSession {
 
   package enum Event: Equatable, Sendable {
     /// Of a session with ``HeadUnitConfiguration/reportsMessages``: an RPC or a control frame, before its effects.
-    case message(HeadUnitMessage)
+    case message(ConversationMessage)
     /// RegisterAppInterface has succeeded, with this result.
     case appRegistered(name: String, id: String, types: [AppHMIType], protocolVersion: ProtocolVersion, ResultCode)
     /// RegisterAppInterface was refused; name and id are those of the request, empty if they are missing.

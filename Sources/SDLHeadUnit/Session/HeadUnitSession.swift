@@ -403,7 +403,7 @@ extension HeadUnitSession {
     let header = frame.header
     if let violation = gate.malformation(of: header, configuration) { return noteMalformed(violation, on: transport) }
     if let control = header.controlFrame {
-      context.note(HeadUnitMessage(control, frame, by: .app, on: transport))
+      context.note(ConversationMessage(control, frame, by: .app, on: transport))
     }
     let isRPCStart = header.controlFrame == .startService && header.service == .rpc
     if isStarted, header.sessionID != sessionID {

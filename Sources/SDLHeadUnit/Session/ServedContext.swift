@@ -115,7 +115,7 @@ struct ServedContext: Sendable {
   }
 
   /// Reports a message, if the owner wants that.
-  mutating func note(_ message: @autoclosure () -> HeadUnitMessage) {
+  mutating func note(_ message: @autoclosure () -> ConversationMessage) {
     if configuration.reportsMessages { report(.message(message())) }
   }
 
@@ -185,7 +185,7 @@ struct ServedContext: Sendable {
       control, service: service, version: version, sessionID: sessionID ?? self.sessionID,
       messageID: version > 1 ? id : 0, payload: payload)
     frame.header.isEncrypted = isEncrypted
-    note(HeadUnitMessage(control, frame, by: .headUnit, on: transport))
+    note(ConversationMessage(control, frame, by: .headUnit, on: transport))
     actions.append(transport == .primary ? .send(frame.bytes) : .sendOnSecondary(frame.bytes))
     if isEncrypted, encryption.garblesFinished {
       encryption.garblesFinished = false
@@ -291,7 +291,7 @@ struct ServedContext: Sendable {
 
   /// Answers a request of a session that is not this one, in clear.
   mutating func send(_ response: RPCMessage, inForeignSessionOf header: FrameHeader) {
-    note(HeadUnitMessage(sender: .headUnit, content: .rpc(response)))
+    note(ConversationMessage(sender: .headUnit, content: .rpc(response)))
     let payload = response.payload
     let fragmentation = Fragmentation(
       service: response.service, version: header.version, sessionID: header.sessionID,
@@ -307,7 +307,7 @@ struct ServedContext: Sendable {
     let id = rpcService?.takeMessageID() ?? 0
     let limit = maximumPayload(of: .rpc)
     let isProtected = isEncrypted(message)
-    note(HeadUnitMessage(sender: .headUnit, content: .rpc(message), isEncrypted: isProtected))
+    note(ConversationMessage(sender: .headUnit, content: .rpc(message), isEncrypted: isProtected))
     if isProtected, let channel = encryption.established {
       let message = ProtectedMessage(
         service: message.service, version: version, sessionID: sessionID,

@@ -30,6 +30,16 @@ import Testing
     #expect(app.rpcs.first?.parameters["speed"] == .number(7.5) && app.rpcs.last?.parameters["success"] == .bool(false))
   }
 
+  /// The usual answer, with its effects, and other members; once.
+  @Test func otherMembersOfTheUsualAnswer() throws {
+    var app = try app(#"answer SubscribeButton once regular {"info": "soon", "resultCode": "WARNINGS"}"#)
+    app.request(.subscribeButton, ["buttonName": .string("OK")])
+    app.request(.unsubscribeButton, ["buttonName": .string("OK")])
+    app.request(.subscribeButton, ["buttonName": .string("OK")])
+    #expect(results(app) == ["WARNINGS", "SUCCESS", "SUCCESS"])
+    #expect(app.rpcs.first?.parameters["info"]?.string == "soon" && app.rpcs.last?.parameters["info"] == nil)
+  }
+
   /// It has no other effect.
   @Test func silence() throws {
     var app = try app("answer AddCommand silence")

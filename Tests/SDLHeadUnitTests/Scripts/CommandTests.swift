@@ -9,6 +9,7 @@ import Testing
       ("level limited not-streamable", .level(.limited, .notStreamable)),
       ("level background", .level(.background, .notStreamable)),
       ("level none streamable", .level(.none, .streamable)),
+      ("level full streamable attenuated", .level(.full, .streamable, .attenuated)),
       ("phone-call on", .event(.phoneCall, isActive: true)),
       ("emergency off", .event(.emergency, isActive: false)),
       ("embedded-navi on", .event(.embeddedNavigation, isActive: true)),

@@ -6,7 +6,7 @@ import Testing
 
 /// Events about each message, for logs and tests.
 @Suite struct MessageEventTests {
-  private func messages(_ events: [HeadUnitSession.Event]) -> [HeadUnitMessage] {
+  private func messages(_ events: [HeadUnitSession.Event]) -> [ConversationMessage] {
     events.compactMap { if case .message(let message) = $0 { message } else { nil } }
   }
 
@@ -20,7 +20,7 @@ import Testing
     let names = messages(app.events).map { message in
       let sender = message.sender == .app ? "app" : "car"
       return switch message.content {
-      case .control(let control, let service, _): "\(sender) \(control.name) \(service)"
+      case .control(let control, let service, _, _): "\(sender) \(control.name) \(service)"
       case .rpc(let rpc): "\(sender) \(rpc.function) \(rpc.type)"
       }
     }
@@ -58,7 +58,7 @@ import Testing
           parameters: [
             "mainField1": .string("Hello SDL!"),
             "softButtons": .array([.object(["text": .string("ROCK")]), .object(["softButtonID": .integer(2)])]),
-          ]), HeadUnitMessage.Sender.app, "Show \"Hello SDL!\" | soft buttons: ROCK, (picture)"
+          ]), ConversationMessage.Sender.app, "Show \"Hello SDL!\" | soft buttons: ROCK, (picture)"
       ),
       (
         RPCMessage(type: .request, function: .putFile, correlationID: 1, parameters: [:], bulk: [1, 2]), .app,
@@ -75,8 +75,8 @@ import Testing
           type: .response, function: .show, correlationID: 1,
           parameters: RPCResult(success: true, resultCode: .success).json), .headUnit, nil
       ),
-    ] as [(RPCMessage, HeadUnitMessage.Sender, String?)])
-  func text(message: RPCMessage, sender: HeadUnitMessage.Sender, text: String?) {
-    #expect(HeadUnitMessage(sender: sender, content: .rpc(message)).text == text)
+    ] as [(RPCMessage, ConversationMessage.Sender, String?)])
+  func text(message: RPCMessage, sender: ConversationMessage.Sender, text: String?) {
+    #expect(ConversationMessage(sender: sender, content: .rpc(message)).text == text)
   }
 }

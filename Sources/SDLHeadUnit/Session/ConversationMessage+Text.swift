@@ -1,38 +1,7 @@
 import SDLMessages
 import SDLWire
 
-/// One message between an app and the head unit, after it is decrypted or before it is encrypted.
-package struct HeadUnitMessage: Equatable, Sendable {
-  package enum Sender: Equatable, Sendable {
-    case app
-    case headUnit
-  }
-
-  package enum Content: Equatable, Sendable {
-    case rpc(RPCMessage)
-    /// A control frame of a service, with what its payload says.
-    case control(ControlFrame, ServiceType, details: String)
-  }
-
-  package var sender: Sender
-  package var content: Content
-  package var transport = TransportRole.primary
-  package var isEncrypted = false
-
-  init(sender: Sender, content: Content, isEncrypted: Bool = false) {
-    self.sender = sender
-    self.content = content
-    self.isEncrypted = isEncrypted
-  }
-
-  init(_ control: ControlFrame, _ frame: Frame, by sender: Sender, on transport: TransportRole) {
-    self.init(
-      sender: sender,
-      content: .control(control, frame.header.service, details: ConversationText.details(of: control, frame)),
-      isEncrypted: frame.header.isEncrypted)
-    self.transport = transport
-  }
-
+extension ConversationMessage {
   /// The most Unicode scalars of members in a ``text``.
   private static let longestMembers = 300
 
