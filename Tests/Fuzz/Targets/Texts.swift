@@ -20,6 +20,13 @@ extension FuzzTarget {
       rule(printable.unicodeScalars.count <= 1001, "a text beyond its bound")
       rule(!printable.unicodeScalars.contains { $0.value < 0x20 || $0.value == 0x7F }, "a control character")
     },
+    FuzzTarget("recordings", bytesPerInputByte: 512) { bytes in
+      guard let recording = try? ConversationRecording(parsing: bytes) else { return }
+      _ = Replay(recording, speed: 2)
+      var configuration = HeadUnitPreset.standard.configuration
+      configuration.adopt(recording)
+    },
+    FuzzTarget("policies", bytesPerInputByte: 512) { _ = try? PolicyTable(parsing: $0) },
     FuzzTarget("wav", bytesPerInputByte: 4) { _ = WAVSound($0) },
   ]
 }
