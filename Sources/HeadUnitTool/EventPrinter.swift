@@ -60,7 +60,8 @@ final class EventPrinter: HeadUnitServerObserver {
     log =
       options.log == nil && !isControlled
       ? nil : try ConversationLog(options.log, keepsRecent: isControlled, since: beginning)
-    pictures = options.takesCommands || isControlled || options.script.needsPictures ? PictureTaker() : nil
+    let wantsPictures = options.takesCommands || isControlled || options.report != nil || options.script.needsPictures
+    pictures = wantsPictures ? PictureTaker() : nil
     control = if isControlled, let log, let pictures { ControlInterface(log, pictures) } else { nil }
   }
 
@@ -185,6 +186,7 @@ final class EventPrinter: HeadUnitServerObserver {
       return "the log is not complete: \(LinkError.system(operation: "write", errno: failure))"
     }
     guard let reportFile, let path = options.report else { return nil }
+    pictures?.waitForAll()
     let report = totals.withLock { $0.report }
     let time = (MonotonicClock.now - beginning) / .seconds(1)
     let text = Array(report.xml(suite: options.scriptName, time: time).utf8)
@@ -224,10 +226,20 @@ final class EventPrinter: HeadUnitServerObserver {
     case .secondaryPortFailed, .stepSkipped, .stepsDropped: note(line: "warning: \(text)", isPrinted: true)
     case .tested(let outcome):
       note(line: line, isPrinted: !options.isQuiet || outcome.failure != nil)
-      totals.withLock { $0.report.note(outcome, log: $0.recent) }
+      if let number = totals.withLock({ $0.report.note(outcome, log: $0.recent) }) { takeScreenshot(ofCase: number) }
     // Asked and answered in the same moment.
     case .session(_, .videoStartRequested), .session(_, .audioStartRequested): break
     default: note(line: line, isPrinted: !options.isQuiet)
+    }
+  }
+
+  /// Of a failure: a file beside the report.
+  private func takeScreenshot(ofCase number: Int) {
+    guard let report = options.report else { return }
+    let path = "\(report.hasSuffix(".xml") ? String(report.dropLast(4)) : report)-\(number).png"
+    pictures?.takeImage { result in
+      guard case .success(let image) = result, (try? PictureTaker.write(image, to: path)) != nil else { return }
+      self.totals.withLock { $0.report.setScreenshot(path, ofCase: number) }
     }
   }
 

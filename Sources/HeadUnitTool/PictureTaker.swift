@@ -47,12 +47,14 @@ final class PictureTaker: Sendable {
     /// The app whose picture came last.
     var latest: UInt8?
     var waiting: [Work] = []
+    var isWorking = false
     var isOver = false
   }
 
   private enum Work: Sendable {
     case test(HeadUnitScriptRun.Picture)
-    case image(@Sendable (Result<[UInt8], Failure>) -> Void)
+    /// Of the picture that was shown last when it was asked for; nil if there was none.
+    case image(Group?, @Sendable (Result<[UInt8], Failure>) -> Void)
   }
 
   struct Failure: Error {
@@ -101,10 +103,16 @@ final class PictureTaker: Sendable {
         case .test(let picture):
           let failure = self.failure(of: picture)
           server?.end(picture, failure: failure)
-        case .image(let body): body(Result { () throws(Failure) in try self.image() })
+        case .image(let group, let body): body(Result { () throws(Failure) in try self.image(of: group) })
         }
+        self.state.change { $0.isWorking = false }
       }
     }
+  }
+
+  /// Waits until all pictures have been looked at that were asked for.
+  func waitForAll() {
+    _ = state.wait(until: nil) { $0.isOver || $0.waiting.isEmpty && !$0.isWorking ? () : nil }
   }
 
   func finish() {
@@ -129,14 +137,21 @@ final class PictureTaker: Sendable {
 
   /// Gives `body` the picture that was shown last, as PNG, on another thread.
   func takeImage(_ body: @escaping @Sendable (Result<[UInt8], Failure>) -> Void) {
-    state.change { $0.waiting.append(.image(body)) }
+    state.change { state in
+      let group = state.latest.flatMap { state.groups[$0] }
+      state.waiting.append(.image(group, body))
+    }
   }
 
   private func next() -> Work? {
     state.wait(until: nil) { state in
       if state.isOver || !state.waiting.isEmpty { () } else { nil }
     }
-    return state.withLock { $0.isOver ? nil : $0.waiting.removeFirst() }
+    return state.withLock { state in
+      guard !state.isOver else { return nil }
+      state.isWorking = true
+      return state.waiting.removeFirst()
+    }
   }
 
   /// Why the task has failed; nil if it has not.
@@ -157,10 +172,10 @@ final class PictureTaker: Sendable {
 
   private func perform(_ picture: HeadUnitScriptRun.Picture) throws(Failure) {
     guard let minimum = picture.task.minimumPSNR else {
-      return try Self.write(try image(of: picture.app), to: picture.task.file)
+      return try Self.write(try image(of: group(of: picture.app)), to: picture.task.file)
     }
     let folder = try Folder()
-    let shown = try decode(picture.app, in: folder)
+    let shown = try decode(group(of: picture.app), in: folder)
     guard access(picture.task.file, R_OK) == 0 else { throw Failure(text: "\(picture.task.file) can't be read") }
     // The name may have characters that mean something in a pipeline.
     try Self.copy(picture.task.file, to: folder.path("expected"))
@@ -179,9 +194,9 @@ final class PictureTaker: Sendable {
   }
 
   /// As PNG.
-  private func image(of app: UInt8? = nil) throws(Failure) -> [UInt8] {
+  private func image(of group: Group?) throws(Failure) -> [UInt8] {
     let folder = try Folder()
-    let shown = try decode(app, in: folder)
+    let shown = try decode(group, in: folder)
     let raw = "rawvideoparse width=\(shown.width) height=\(shown.height) format=i420"
     try Self.run(
       "filesrc location=\(folder.path("shown")) ! \(raw) ! videoconvert ! pngenc ! filesink location=\(folder.path("png"))"
@@ -189,8 +204,12 @@ final class PictureTaker: Sendable {
     return try Self.bytes(of: folder.path("png"))
   }
 
-  private func decode(_ app: UInt8?, in folder: borrowing Folder) throws(Failure) -> Picture {
-    let group = state.withLock { state in (app ?? state.latest).flatMap { state.groups[$0] } }
+  /// Of the app, or of the one whose picture came last.
+  private func group(of app: UInt8?) -> Group? {
+    state.withLock { state in (app ?? state.latest).flatMap { state.groups[$0] } }
+  }
+
+  private func decode(_ group: Group?, in folder: borrowing Folder) throws(Failure) -> Picture {
     guard let group, !group.bytes.isEmpty, let (width, height) = group.size else {
       throw Failure(text: "no app shows a picture that can be decoded", mayPass: true)
     }
@@ -262,7 +281,7 @@ extension PictureTaker {
     }
   }
 
-  private static func write(_ bytes: [UInt8], to path: String) throws(Failure) {
+  static func write(_ bytes: [UInt8], to path: String) throws(Failure) {
     let file = fopen(path, "we")
     let isWritten = file.map { fwrite(bytes, 1, bytes.count, $0) == bytes.count } ?? false
     guard let file, fclose(file) == 0, isWritten else { throw Failure(text: "\(path) can't be written") }

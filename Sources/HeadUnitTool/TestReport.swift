@@ -7,6 +7,8 @@ struct TestReport: Sendable {
     let outcome: TestOutcome
     /// What the log said last, for a failure.
     let log: [String]
+    /// A file with what the app showed then.
+    var screenshot: String?
   }
 
   /// Failures with the end of the log; what comes after so many is a consequence.
@@ -17,9 +19,15 @@ struct TestReport: Sendable {
   var failureCount: Int { cases.count { $0.outcome.failure != nil } }
   var count: Int { cases.count }
 
-  mutating func note(_ outcome: TestOutcome, log: [String]) {
-    let showsLog = outcome.failure != nil && failureCount < Self.mostLogs
-    cases.append(Case(outcome: outcome, log: showsLog ? log : []))
+  /// - Returns: the number of the case if it is a failure for which a screenshot is wanted, from 1 on.
+  mutating func note(_ outcome: TestOutcome, log: [String]) -> Int? {
+    let isShown = outcome.failure != nil && failureCount < Self.mostLogs
+    cases.append(Case(outcome: outcome, log: isShown ? log : []))
+    return isShown ? cases.count : nil
+  }
+
+  mutating func setScreenshot(_ path: String, ofCase number: Int) {
+    cases[number - 1].screenshot = path
   }
 
   /// - Parameters:
@@ -40,8 +48,10 @@ struct TestReport: Sendable {
         text += "/>\n"
         continue
       }
-      text +=
-        ">\n    <failure message=\"\(failure.xml)\">\(one.log.joined(separator: "\n").xml)</failure>\n  </testcase>\n"
+      text += ">\n    <failure message=\"\(failure.xml)\">\(one.log.joined(separator: "\n").xml)</failure>\n"
+      // As GitLab's and Jenkins' readers of the format know it.
+      if let screenshot = one.screenshot { text += "    <system-out>[[ATTACHMENT|\(screenshot.xml)]]</system-out>\n" }
+      text += "  </testcase>\n"
     }
     return text + "</testsuite>\n"
   }

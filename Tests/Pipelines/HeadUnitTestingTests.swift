@@ -194,7 +194,13 @@ import Testing
     #expect(result.output.contains("ball-800.png within 0.1: failed, the PSNR is "), "\(result)")
     #expect(result.output.contains("the app shows 800×480 pixels, and the picture has another size"), "\(result)")
     #expect(result.output.contains("/nonexistent/a.png can't be written"), "\(result)")
-    #expect(try Data(contentsOf: folder.url.appending(path: "shot.png")).starts(with: [0x89, 0x50, 0x4E, 0x47]))
+    let signature: [UInt8] = [0x89, 0x50, 0x4E, 0x47]
+    #expect(try Data(contentsOf: folder.url.appending(path: "shot.png")).starts(with: signature))
+    // The report has what was shown when an expectation failed.
+    let report = try String(contentsOf: folder.url.appending(path: "out.xml"), encoding: .utf8)
+    let attached = report.matches(of: /\[\[ATTACHMENT\|(.+?)\]\]/).map { String($0.1) }
+    #expect(attached.count == 3, "\(report)")
+    for path in attached { #expect(try Data(contentsOf: URL(filePath: path)).starts(with: signature)) }
   }
 
   @Test func noPicture() throws {
