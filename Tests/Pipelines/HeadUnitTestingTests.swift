@@ -96,6 +96,15 @@ import Testing
     #expect(checked.output == "ok\n", "\(checked)")
   }
 
+  /// A log that may be shown to others.
+  @Test func blankLog() throws {
+    let result = try run(nil, ["--log", folder.path("run.jsonl"), "--blank"] + program())
+    #expect(result.status == 0, "\(result)")
+    let text = try String(contentsOfFile: folder.path("run.jsonl"), encoding: .utf8)
+    #expect(text.contains(#""appName":"name-1""#) && text.contains(#""app":"name-1""#), "\(text)")
+    #expect(!text.contains(#""Map""#) && text.contains("Hello SDL!"), "\(text)")
+  }
+
   /// What an app shows is readable in the text log, too.
   @Test func textLog() throws {
     let result = try run(nil, program("unregisters"))
