@@ -102,7 +102,7 @@ import Testing
     #expect(result.status == 0, "\(result)")
     let text = try String(contentsOfFile: folder.path("run.jsonl"), encoding: .utf8)
     #expect(text.contains(#""appName":"name-1""#) && text.contains(#""app":"name-1""#), "\(text)")
-    #expect(!text.contains(#""Map""#) && text.contains("Hello SDL!"), "\(text)")
+    #expect(!text.contains(#""Map""#) && !text.contains(#""Map\""#) && text.contains("Hello SDL!"), "\(text)")
   }
 
   /// What an app shows is readable in the text log, too.
