@@ -12,6 +12,7 @@ package final class ConversationWriter: Sendable {
 
   private struct State: Sendable {
     var sequence = 0
+    var sessionCount = 0
     /// The names of the registered apps, by their sessions.
     var names: [Int: String] = [:]
     var media: [MediaKey: MediaCount] = [:]
@@ -103,6 +104,14 @@ extension ConversationWriter {
   /// - Parameter byteCount: after so many bytes no further line is added.
   package func lines(after number: Int, atMost byteCount: Int) -> ([UInt8], last: Int) {
     state.withLock { $0.recent?.lines(after: number, atMost: byteCount) ?? ([], number) }
+  }
+
+  /// The number of a further session, for an end that has none of its own.
+  package func newSession() -> Int {
+    state.withLock { state in
+      state.sessionCount += 1
+      return state.sessionCount
+    }
   }
 
   /// The app that is registered in a session, for its later lines; nil for none.

@@ -21,6 +21,8 @@ struct BlankedValues: Sendable {
   static let mostWords = 4096
   /// Longer values get their word without a number.
   static let longestValue = 1000
+  /// The bytes of all values together.
+  private static let maximumByteCount = 1 << 20
   /// Values that are shorter, in bytes of UTF-8, are replaced in quotation marks only: such texts are parts of others.
   private static let shortestRepeat = 3
   /// The most values with the same beginning that are looked for in texts, which bounds the work for each byte.
@@ -34,15 +36,17 @@ struct BlankedValues: Sendable {
 
   private var words: [String: String] = [:]
   private var counts: [Kind: Int] = [:]
+  private var byteCount = 0
   /// By their first bytes, the longest first.
   private var repeats: [UInt32: [Repeat]] = [:]
 
   /// Takes a value that is to be replaced. One that has a word already keeps it.
   mutating func add(_ value: String, _ kind: Kind) {
-    let count = counts[kind, default: 0]
-    guard !value.isEmpty, words[value] == nil, count < Self.mostWords, value.utf8.count <= Self.longestValue else {
-      return
-    }
+    let (count, size) = (counts[kind, default: 0], value.utf8.count)
+    guard size > 0, size <= Self.longestValue, words[value] == nil, count < Self.mostWords,
+      byteCount + size <= Self.maximumByteCount
+    else { return }
+    byteCount += size
     counts[kind] = count + 1
     let word = "\(kind.rawValue)-\(count + 1)"
     words[value] = word

@@ -124,6 +124,15 @@ import Testing
       malformed.status == 2 && malformed.errors.contains("is no policy table: it is no JSON object"), "\(malformed)")
   }
 
+  /// A log that may be shown to others.
+  @Test func blankLog() throws {
+    let result = try run(nil, ["--log", folder.path("run.jsonl"), "--blank"] + program())
+    #expect(result.status == 0, "\(result)")
+    let text = try String(contentsOfFile: folder.path("run.jsonl"), encoding: .utf8)
+    #expect(text.contains(#""appName":"name-1""#) && text.contains(#""app":"name-1""#), "\(text)")
+    #expect(!text.contains(#""Map""#) && !text.contains(#""Map\""#) && text.contains("Hello SDL!"), "\(text)")
+  }
+
   /// What an app shows is readable in the text log, too.
   @Test func textLog() throws {
     let result = try run(nil, program("unregisters"))

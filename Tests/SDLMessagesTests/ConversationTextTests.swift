@@ -23,6 +23,34 @@ import Testing
     return frames
   }
 
+  /// What a replay needs of a control frame, as JSON.
+  @Test func parametersOfControlFrames() {
+    func parameters(
+      _ control: ControlFrame, _ service: ServiceType, version: UInt8 = 5, _ payload: [UInt8]
+    ) -> JSONObject {
+      let frame = Frame.control(control, service: service, version: version, sessionID: 1, payload: payload)
+      return ConversationText.parameters(of: control, frame)
+    }
+    let video = VideoServiceParameters(width: 800, height: 480, videoProtocol: "RAW", videoCodec: "H264", mtu: 131_072)
+    #expect(
+      parameters(.startServiceACK, .video, video.bytes(version: 5)) == [
+        "width": .integer(800), "height": .integer(480), "videoProtocol": .string("RAW"), "videoCodec": .string("H264"),
+        "mtu": .integer(131_072),
+      ])
+    let rejection = ServiceRejection(rejectedParameters: ["width", "height"], reason: "too large")
+    #expect(
+      parameters(.startServiceNAK, .video, rejection.bytes(version: 5)) == [
+        "rejectedParams": .array([.string("width"), .string("height")]), "reason": .string("too large"),
+      ])
+    // The first frame of a session is of version 1, whatever its payload says.
+    let start = RPCServiceRequest(protocolVersion: ProtocolVersion(5, 4, 1)).bytes
+    #expect(parameters(.startService, .rpc, version: 1, start) == ["protocolVersion": .string("5.4.1")])
+    #expect(parameters(.startServiceACK, .rpc, version: 4, [0, 1, 0, 1]) == ["hashId": .integer(65537)])
+    #expect(parameters(.endService, .rpc, version: 3, [0, 1, 0, 1]) == ["hashId": .integer(65537)])
+    #expect(parameters(.endService, .video, []) == [:] && parameters(.serviceDataACK, .video, [0, 0, 0, 9]) == [:])
+    #expect(parameters(.startServiceACK, .rpc, [1, 2, 3]) == [:])
+  }
+
   @Test func controlFrames() {
     let video = VideoServiceParameters(width: 800, height: 480, videoProtocol: "RAW", videoCodec: "H264")
     let rejection = ServiceRejection(rejectedParameters: ["width", "height"], reason: "too large")

@@ -32,6 +32,8 @@ final class AppClient: Sendable {
   /// Kept until the app's end, so that no other app takes it.
   private let number: Mutex<AppNumber?>
   private let reports: AppReports
+  /// Nil for none.
+  private let conversation: ConversationWriter?
   /// Why the app has no icon although one is set.
   let iconFault: ElementError?
   private let began: Duration
@@ -44,8 +46,13 @@ final class AppClient: Sendable {
   ) throws(ElementError) {
     var number: AppNumber?
     if let headUnit = settings.headUnitOfDefaults { number = AppNumber(on: headUnit) }
+    state = Monitor(AppClientState(first))
+    conversation = try settings.conversation.writer(clock: time) { [state] error in
+      state.members.withPoster { $0.warn(error) }
+    }
     var configuration = try settings.connection(number: number?.value ?? 1, clock: time) { log.note($0) }
     configuration.messageTrace = log
+    configuration.conversation = conversation
     do throws(ElementError) {
       configuration.session.icon = try settings.icon.map { path throws(ElementError) in try AppIcon(path: path) }
       iconFault = nil
@@ -55,7 +62,6 @@ final class AppClient: Sendable {
     self.settings = settings
     self.time = time
     began = time.now
-    state = Monitor(AppClientState(first))
     reports = AppReports(settings, state, time: time)
     self.number = Mutex(number)
     connection = AppConnection(configuration: configuration, observer: observer)
@@ -91,6 +97,7 @@ final class AppClient: Sendable {
     // GStreamer with two of them at once.
     guard state.withLock({ $0.start() }) else { return }
     do {
+      try conversation?.start()
       try connection.start()
     } catch {
       state.change { $0.connectionEnded() }
@@ -151,6 +158,7 @@ final class AppClient: Sendable {
     {
       connection.join()
     }
+    conversation?.close()
     number.withLock { $0 = nil }
     observer.app.withLock { $0 = nil }
     state.withLock { $0.clear() }
@@ -255,9 +263,10 @@ extension AppClient {
     return areThereOthers
   }
 
-  /// A stream has ended, after it was waited for.
+  /// A stream has ended, after it was waited for: what was said until then is in the log.
   func noteStreamEnd(at now: Duration, took time: Duration) {
     state.withLock { $0.streamEnd = (now, time) }
+    conversation?.finish()
   }
 
   /// The element needs a pause until its buffers may be sent, or not any more; returns whether to tell the application.

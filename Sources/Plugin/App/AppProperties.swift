@@ -85,6 +85,19 @@ extension Property where Owner: AppElement {
       .mutableReady)
   }
 
+  static var conversation: [Property<Owner>] {
+    [
+      .string(
+        "conversation-log", \.app.conversation.path, "Conversation log",
+        "File for the conversation with the head unit, a JSON object on each line, decrypted; each start of the connection in READY begins it anew; unset: none",
+        .mutableReady),
+      .boolean(
+        "conversation-blank", \.app.conversation.isBlank, "Conversation blank",
+        "Replace what identifies people and cars in the conversation log by numbered words, such as names, VIN and positions",
+        .mutableReady),
+    ]
+  }
+
   static var connectionState: Property<Owner> {
     .enumeration(
       "connection-state", default: ConnectionState.idle, "Connection state",

@@ -42,6 +42,7 @@ struct AppSettings: Equatable, Sendable {
   var secondaryTransport = SecondaryTransportPolicy.auto
   var policyUpdates = PolicyUpdates.none
   var tls = TLSSettings(role: .server)
+  var conversation = ConversationLogSettings()
   /// The element that registers the app sends sound: SDL Core gives none to projection apps that are not media apps as
   /// well.
   var hasSound = false
@@ -77,6 +78,7 @@ struct AppSettings: Equatable, Sendable {
       ("start-timeout", differs(\.startTimeout)), ("max-retry-interval", differs(\.maxRetryInterval)),
       ("legacy-start-delay", differs(\.legacyStartDelay)), ("restart-on-foreground", differs(\.restartsOnForeground)),
       ("secondary-transport", differs(\.secondaryTransport)), ("policy-updates", differs(\.policyUpdates)),
+      ("conversation-log", differs(\.conversation.path)), ("conversation-blank", differs(\.conversation.isBlank)),
     ]
     return properties.filter(\.1).map(\.0)
   }

@@ -52,7 +52,7 @@ extension AudioSink {
 
   static let properties = PropertyList<AudioSink>(
     // The app, its head unit, and encryption.
-    Property.app + Property.encryption,
+    Property.app + Property.encryption + Property.conversation,
     .rpcNotifications,
     .policyUpdates,
     .secondaryTransport,

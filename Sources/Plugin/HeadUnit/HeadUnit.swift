@@ -29,6 +29,8 @@ final class HeadUnit: Sendable {
     var hasServerEnded = false
     /// While it listens.
     var announcement: HeadUnitAnnouncement?
+    /// Nil for none.
+    var conversation: ServerConversation?
   }
 
   /// Without a limit, a callback that waits for a lock of the thread that ends the head unit would deadlock both.
@@ -63,17 +65,35 @@ final class HeadUnit: Sendable {
   /// - Throws: the reason why it can't.
   func start(messageTrace: ProtocolLog) throws(ElementError) -> String? {
     let setup = self.setup
+    var conversation: ConversationWriter?
     do {
       // Before the port is opened, so that a bad script leaves none open.
       let script = try setup.script()
       let tls = try setup.tls()
+      conversation = try begin(setup.settings.conversation)
       let server = try listen(setup, script: script, tls: tls, messageTrace: messageTrace)
       state.change { $0.phase = .running }
       return server.address
     } catch {
+      conversation?.close()
       state.change { $0.phase = .failed }
       throw error
     }
+  }
+
+  private func begin(_ log: ConversationLogSettings) throws(ElementError) -> ConversationWriter? {
+    let writer = try log.writer { [weak self] error in
+      // Without the lock: the application may do anything in reply.
+      self?.state.withLock { $0.members.first }?.warn(error)
+    }
+    guard let writer else { return nil }
+    do {
+      try writer.start()
+    } catch {
+      throw .resource(GST_RESOURCE_ERROR_FAILED, "The thread of the conversation log could not be started: \(error)")
+    }
+    state.withLock { $0.conversation = ServerConversation(writer) }
+    return writer
   }
 
   private func listen(
@@ -148,6 +168,8 @@ final class HeadUnit: Sendable {
 
   /// Waits for the server's thread, unless this is it.
   func waitForEnd() {
+    // All of the conversation is in the file then.
+    defer { state.withLock { $0.conversation }?.lines.close() }
     guard let server else { return }
     // The last reports of the server still reach the members.
     guard !server.isOnOwnThread,
@@ -190,12 +212,13 @@ extension HeadUnit {
 
 extension HeadUnit: HeadUnitServerObserver {
   func server(_ server: HeadUnitServer, didReport event: HeadUnitServerEvent) {
-    let (members, formerApps, apps) = state.withLock { state in
+    let (members, formerApps, apps, conversation) = state.withLock { state in
       let formerApps = state.apps
       state.apps.note(event)
       if case .ended = event { state.hasServerEnded = true }
-      return (state.members, formerApps, state.apps)
+      return (state.members, formerApps, state.apps, state.conversation)
     }
+    conversation?.note(event)
     // So that the application is notified once: by the element of the event's service, otherwise by the video element.
     let service = event.service ?? .video
     let reporting = members.first { $0.service == service } ?? members.first

@@ -101,6 +101,20 @@ extension Property where Owner: HeadUnitElement {
       .mutableReady)
   }
 
+  static var conversationLog: Property {
+    .string(
+      "conversation-log", \.headUnit.conversation.path, "Conversation log",
+      "File for the conversations with the apps, a JSON object on each line, decrypted; each start begins it anew; unset: none",
+      .mutableReady)
+  }
+
+  static var conversationBlank: Property {
+    .boolean(
+      "conversation-blank", \.headUnit.conversation.isBlank, "Conversation blank",
+      "Replace what identifies people and cars in the conversation log by numbered words, such as names, VIN and positions",
+      .mutableReady)
+  }
+
   static var apps: Property {
     .structures(.apps, "Apps", "Registered apps, in order (application/x-sdl-app)") {
       StructureArray($0.run?.headUnit?.apps.all ?? []) { $0.structure }

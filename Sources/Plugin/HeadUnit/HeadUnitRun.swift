@@ -152,6 +152,11 @@ extension HeadUnitRun {
     }
   }
 
+  /// Posts a warning of the head unit.
+  func warn(_ error: ElementError) {
+    reporter.warn(error)
+  }
+
   /// The status of the transport that connects to a phone.
   private func tell(_ event: TransportEvent) {
     switch event {

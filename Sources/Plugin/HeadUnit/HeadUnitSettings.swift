@@ -44,6 +44,7 @@ struct HeadUnitSettings: Sendable {
   var audioStreaming = AudioStreamingState.audible
   /// Path of a behaviour script.
   var script: String?
+  var conversation = ConversationLogSettings()
   /// The port of secondary transports; 0 is any free one, below 0 none is offered.
   var secondaryPort: Int32?
   /// The addresses from which secondary transports may come.
@@ -79,6 +80,7 @@ struct HeadUnitSettings: Sendable {
   var configuration: HeadUnitConfiguration {
     var configuration = preset.configuration
     configuration.isStrict = isStrict
+    configuration.reportsMessages = conversation.path != nil
     if let make { configuration.vehicle.make = make }
     if let model { configuration.vehicle.model = model }
     switch sound {
@@ -146,6 +148,7 @@ extension HeadUnitSettings {
     Common("announce", \.isAnnounced), Common("preset", \.preset), Common("make", \.make), Common("model", \.model),
     Common("pcm-capabilities", \.sound), Common("strict", \.isStrict), Common("hmi-level", \.hmiLevel),
     Common("audio-streaming", \.audioStreaming), Common("script", \.script),
+    Common("conversation-log", \.conversation.path), Common("conversation-blank", \.conversation.isBlank),
     Common("secondary-port", \.secondaryPort), Common("secondary-from", \.secondaryOrigin),
     Common("video-transports", \.videoTransports),
     Common("audio-transports", \.audioTransports),

@@ -96,6 +96,8 @@ extension HeadUnitAudioSource {
     .hmiLevel,
     .audioStreaming,
     .script,
+    .conversationLog,
+    .conversationBlank,
     .endsWithApp(
       "End the stream when the app whose sound was output last has disconnected; before any sound, when an app that streamed video has"
     ),

@@ -106,6 +106,8 @@ extension HeadUnitSource {
       }),
     .audioStreaming,
     .script,
+    .conversationLog,
+    .conversationBlank,
     .endsWithApp(
       "End the stream when the app whose video was output last has disconnected; before any video, when an app that streamed sound has"
     ),

@@ -7,7 +7,7 @@ extension VideoSink {
 
   static let properties = PropertyList<VideoSink>(
     // The app, its head unit, and encryption.
-    Property.app + Property.encryption,
+    Property.app + Property.encryption + Property.conversation,
     .rpcNotifications,
     .policyUpdates,
     .unsigned(

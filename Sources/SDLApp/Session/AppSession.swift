@@ -320,6 +320,7 @@ extension AppSession {
   }
 
   private mutating func receiveSessionAnswer(_ frame: Frame) throws(AppSessionFailure) {
+    context.messenger.noteReceived(frame, on: .primary)
     switch (frame.header.controlFrame, frame.header.service) {
     // Head units send it right after the acknowledgement, which control frames can overtake.
     case (.transportEventUpdate, _): receiveTransportUpdate(frame)
@@ -355,7 +356,7 @@ extension AppSession {
     let header = frame.header
     if header.controlFrame == .registerSecondaryTransportNAK {
       // It may have another session id, since the head unit does not know this session.
-      return context.secondaryRefused(ServiceRejection(payload: frame.payload))
+      return context.secondaryRefused(by: frame)
     }
     guard header.sessionID == context.messenger.sessionID, let frame = try decrypted(frame, on: .secondary) else {
       return
@@ -386,7 +387,9 @@ extension AppSession {
   /// The frame with its payload in clear; nil for one that is dropped.
   private mutating func decrypted(_ frame: Frame, on role: TransportRole) throws(AppSessionFailure) -> Frame? {
     switch try context.security.decrypt(frame, on: role, situation, &context.messenger) {
-    case .frame(let frame): return frame
+    case .frame(let frame):
+      context.messenger.noteReceived(frame, on: role)
+      return frame
     case .dropped(let outputs):
       try perform(outputs)
       return nil

@@ -52,6 +52,8 @@ extension AppSession {
     package var usesSecondaryTransport = true
     /// Whether a secondary transport may be on this machine, because the head unit is.
     package var acceptsLoopback = true
+    /// Whether each message is noted, for a log.
+    package var reportsMessages = false
     package var maximumProtocolVersion = ProtocolVersion(5, 4, 1)
     package var maximumRPCVersion = RPCVersion(8, 0, 0)
 

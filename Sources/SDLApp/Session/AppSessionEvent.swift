@@ -14,6 +14,9 @@ extension AppSession {
     /// Close the secondary transport, or give up the attempt.
     case closeSecondary
     case report(Event)
+    /// Of a session with ``Configuration/reportsMessages``: an RPC or a control frame, before it is sent, or before its
+    /// effects.
+    case note(ConversationMessage)
     /// Close the transport once everything has been written; the session is over.
     case close
   }

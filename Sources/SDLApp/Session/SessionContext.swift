@@ -61,7 +61,7 @@ struct SessionContext: Sendable {
   init(configuration: AppSession.Configuration, lastEpoch: UInt32, makeSecureChannel: SecureChannelFactory?) {
     self.configuration = configuration
     security = SessionSecurity(configuration, makeChannel: makeSecureChannel)
-    messenger = SessionMessenger(primaryTransport: configuration.primaryTransport, lastEpoch: lastEpoch)
+    messenger = SessionMessenger(configuration, lastEpoch: lastEpoch)
     secondary = SecondaryTransport(
       isEnabled: configuration.usesSecondaryTransport, acceptsLoopback: configuration.acceptsLoopback)
   }
@@ -259,7 +259,9 @@ struct SessionContext: Sendable {
   }
 
   /// The head unit has refused the secondary transport.
-  mutating func secondaryRefused(_ rejection: ServiceRejection) {
+  mutating func secondaryRefused(by frame: Frame) {
+    messenger.noteReceived(frame, on: .secondary)
+    let rejection = ServiceRejection(payload: frame.payload)
     abandonSecondary("the head unit refused it" + (rejection.reason.map { ": \($0.prefix(200))" } ?? ""))
   }
 

@@ -10,6 +10,7 @@ struct SessionMessenger: Sendable {
   private static let maximumPayload: Int64 = 4 << 20
 
   private let primaryTransport: TransportClass
+  private let reportsMessages: Bool
   private(set) var version: UInt8 = 1
   private(set) var sessionID: UInt8 = 0
   /// The epoch of the last ``VideoGrant`` or ``AudioGrant``.
@@ -22,8 +23,9 @@ struct SessionMessenger: Sendable {
   private var assembler = MessageAssembler(maximumMessageSize: 4 << 20)
   private var actions: [AppSession.Action] = []
 
-  init(primaryTransport: TransportClass, lastEpoch: UInt32) {
-    self.primaryTransport = primaryTransport
+  init(_ configuration: AppSession.Configuration, lastEpoch: UInt32) {
+    primaryTransport = configuration.primaryTransport
+    reportsMessages = configuration.reportsMessages
     epoch = lastEpoch
   }
 
@@ -60,6 +62,17 @@ struct SessionMessenger: Sendable {
     actions.append(.report(.diagnostic(text)))
   }
 
+  /// Notes a message, if the owner wants that.
+  private mutating func note(_ message: @autoclosure () -> ConversationMessage) {
+    if reportsMessages { actions.append(.note(message())) }
+  }
+
+  /// A frame has come from the head unit, decrypted. RPCs are noted when they are whole.
+  mutating func noteReceived(_ frame: Frame, on role: TransportRole) {
+    guard let control = frame.header.controlFrame else { return }
+    note(ConversationMessage(control, frame, by: .headUnit, on: role))
+  }
+
   mutating func send(
     _ control: ControlFrame, _ service: ServiceType, on role: TransportRole = .primary, messageID: UInt32 = 0,
     isEncrypted: Bool = false, payload: [UInt8] = []
@@ -67,11 +80,9 @@ struct SessionMessenger: Sendable {
     var frame = Frame.control(
       control, service: service, version: version, sessionID: sessionID, messageID: messageID, payload: payload)
     frame.header.isEncrypted = isEncrypted
-    switch role {
-    case .primary: actions.append(.send(frame.bytes))
-    case .secondary where isSecondaryOpen: actions.append(.sendOnSecondary(frame.bytes))
-    case .secondary: break
-    }
+    guard role == .primary || isSecondaryOpen else { return }
+    note(ConversationMessage(control, frame, by: .app, on: role))
+    actions.append(role == .primary ? .send(frame.bytes) : .sendOnSecondary(frame.bytes))
   }
 
   mutating func sendHeartbeat() {
@@ -101,6 +112,7 @@ struct SessionMessenger: Sendable {
 
   /// Sends an RPC for whose answer ``requests`` does not wait.
   mutating func send(_ message: RPCMessage, isEncrypted: Bool) {
+    note(ConversationMessage(sender: .app, content: .rpc(message), isEncrypted: isEncrypted))
     guard isEncrypted else { return send(message.payload, of: message.service) }
     actions.append(
       .sendProtected(
@@ -129,7 +141,9 @@ struct SessionMessenger: Sendable {
   /// The RPC in a message; nil for one that can't be read.
   mutating func rpc(in message: Message) -> RPCMessage? {
     do {
-      return try RPCMessage(payload: message.payload)
+      let rpc = try RPCMessage(payload: message.payload)
+      note(ConversationMessage(sender: .headUnit, content: .rpc(rpc), isEncrypted: message.header.isEncrypted))
+      return rpc
     } catch {
       diagnose("ignored an unreadable RPC: \(error)")
       return nil

@@ -57,6 +57,8 @@ package final class AppConnection: Sendable {
     package var reconnection: Reconnection.Timing?
     /// Gets the messages of the connection; nil for none.
     package var messageTrace: (any MessageTrace)?
+    /// Gets the conversation of all connections, decrypted; nil for none. The owner closes it.
+    package var conversation: ConversationWriter?
     /// The clock of all time-outs and of ``AppConnection/setTimer(at:)``.
     package var clock: TimeSource
     /// Makes the sockets of TCP connections.

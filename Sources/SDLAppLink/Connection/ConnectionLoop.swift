@@ -22,7 +22,7 @@ final class ConnectionLoop {
   private var reader: FrameReader
   /// Nil while the session has none.
   private var secondary: SecondaryLink?
-  private var tracer: MessageTracer?
+  private var taps: ConnectionTaps
   /// What to wait for, as poll(2) takes it.
   var descriptors: [pollfd] = []
   private let readBuffer = UnsafeMutableRawBufferPointer.allocate(byteCount: FrameReader.readSize, alignment: 8)
@@ -57,8 +57,9 @@ final class ConnectionLoop {
     self.reader = reader
     clock = connection.clock
     writer = connection.writer
-    tracer = MessageTracer(connection.configuration.messageTrace, clock: clock)
+    taps = ConnectionTaps(connection.configuration, peer: reader.peer, writer: writer)
     var configuration = connection.configuration.session
+    configuration.reportsMessages = taps.wantsMessages
     configuration.primaryTransport = connection.configuration.endpoint.transportClass
     configuration.acceptsLoopback = connection.configuration.endpoint.isOnThisMachine(reader.socket)
     connection.notePeer(isOnThisMachine: configuration.acceptsLoopback)
@@ -80,6 +81,8 @@ final class ConnectionLoop {
       descriptors.withUnsafeMutableBufferPointer { pollDescriptors($0, until: deadline, clock: clock) }
       handleDescriptors()
     }
+    let ending = ending
+    taps.end(ending.failure, writer)
     return ending
   }
 
@@ -96,6 +99,7 @@ final class ConnectionLoop {
       applyCommands(now: now)
       if connection.takeElapsedTimer(now: now) { connection.report(.timerFired) }
       connection.reportFaults()
+      taps.countMedia(of: writer, now: now)
       if secondary != nil { advanceSecondary(now: now) }
       write()
       watchStall(now: now)
@@ -150,7 +154,7 @@ final class ConnectionLoop {
       case .report(.applicationRPC(let message)) where message.type == .response:
         connection.noteAnswer(to: message.correlationID)
       case .report(.failed(let error)) where self.failure == nil: self.failure = .session(error)
-      case .send, .sendProtected, .sendOnSecondary, .closeSecondary, .report: break
+      case .send, .sendProtected, .sendOnSecondary, .closeSecondary, .report, .note: break
       }
     }
     if status != former {
@@ -163,17 +167,12 @@ final class ConnectionLoop {
 
   /// The message of an action that sends one; nil for other actions.
   private func takeMessage(_ action: AppSession.Action) -> ConnectionWriter.Outgoing? {
+    taps.note(action)
     switch action {
-    case .send(let frames):
-      tracer?.noteSent(frames)
-      return .frames(frames)
-    case .sendOnSecondary(let frames):
-      tracer?.noteSent(frames)
-      return .frames(frames, on: .secondary)
-    case .sendProtected(let message):
-      tracer?.noteSent(message)
-      return session.secureChannel.map { .protected(message, by: $0) }
-    case .report, .close, .openSecondary, .closeSecondary: return nil
+    case .send(let frames): return .frames(frames)
+    case .sendOnSecondary(let frames): return .frames(frames, on: .secondary)
+    case .sendProtected(let message): return session.secureChannel.map { .protected(message, by: $0) }
+    case .note, .report, .close, .openSecondary, .closeSecondary: return nil
     }
   }
 
@@ -264,7 +263,7 @@ extension ConnectionLoop {
     let delivery = [videoDrain, audioDrain].compactMap { $0?.deadline }.max()
       .map { min($0, clock.now + Self.deliveryPollInterval) }
     return session.nextDeadline.earlier(limit).earlier(delivery).earlier(stall.nextDeadline).earlier(connection.timer)
-      .earlier(secondary?.nextDeadline).earlier(inputPausedUntil)
+      .earlier(secondary?.nextDeadline).earlier(inputPausedUntil).earlier(taps.nextDeadline)
   }
 
   private func read() {
@@ -296,7 +295,7 @@ extension ConnectionLoop {
         return
       }
       guard let item = reader.next() else { return }
-      tracer?.noteReceived(item)
+      taps.noteReceived(item)
       perform(session.receive(item, now: clock.now))
       // The app's reaction counts before the next input: the refusal of a request that it has taken back is none.
       applyCommands(now: clock.now)
@@ -473,7 +472,7 @@ extension ConnectionLoop {
         connection.count(received: count)
         // An action may close it, or even open the next one.
         while secondary?.attempt == attempt, let item = secondary?.reader?.next() {
-          tracer?.noteReceived(item)
+          taps.noteReceived(item)
           perform(session.receiveOnSecondary(item, now: clock.now))
           applyCommands(now: clock.now)
         }

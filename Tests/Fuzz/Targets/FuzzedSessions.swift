@@ -318,7 +318,7 @@ struct FuzzedSessions: ~Copyable {
         toHeadUnit.append(frames)
       case .sendOnSecondary(let bytes): byteCount += bytes.count
       case .openSecondary(_, let attempt): secondaryAttempt = attempt
-      case .closeSecondary, .report, .close: break
+      case .closeSecondary, .note, .report, .close: break
       }
     }
     rule(byteCount <= Self.mostBytesPerInput, "the app answers with \(byteCount) bytes")

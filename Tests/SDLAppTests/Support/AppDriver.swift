@@ -84,6 +84,7 @@ final class AppDriver {
       case .closeSecondary:
         invariants.closedSecondary()
         lines.append("⇒ close")
+      case .note: break
       case .report(let event):
         invariants.reported(event)
         lines.append("• " + WireText.text(event))

@@ -208,6 +208,7 @@ final class JoinedSessions {
         toHeadUnit += frames
       case .sendOnSecondary, .openSecondary, .closeSecondary:
         Issue.record("there is one transport only: \(action)")
+      case .note: break
       case .report(let event):
         invariants.reported(event)
         if case .failed(let failure) = event { self.failure = failure }

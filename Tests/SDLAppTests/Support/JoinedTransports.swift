@@ -187,7 +187,7 @@ final class JoinedTransports {
         isClosedByHeadUnit = false
         isClosedByApp = true
       case .report(.failed(let failure)): self.failure = failure
-      case .report, .close: break
+      case .note, .report, .close: break
       }
     }
   }

@@ -1,0 +1,111 @@
+import Glibc
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import SDLLink
+
+/// Files that are written on a thread of their own.
+@Suite struct BackgroundFileTests {
+  private func path() -> String { "/tmp/sdl-file-\(getpid())-\(UInt64.random(in: 0...(.max)))" }
+
+  private func file(
+    _ path: String, atMost count: Int = 1 << 20, failed: (@Sendable (Int32) -> Void)? = nil
+  ) throws -> BackgroundFile {
+    try BackgroundFile(creating: path, name: "test", maximumByteCount: count, waitsForReader: false, failed: failed)
+  }
+
+  private func text(_ path: String) throws -> String {
+    let file = try #require(fopen(path, "r"))
+    defer { fclose(file) }
+    var buffer = [UInt8](repeating: 0, count: 1 << 20)
+    return String(decoding: buffer.prefix(fread(&buffer, 1, buffer.count, file)), as: UTF8.self)
+  }
+
+  /// Everything that was added is there once it is closed, and nothing after that.
+  @Test func isCompleteAfterTheEnd() throws {
+    let path = path()
+    defer { unlink(path) }
+    let file = try file(path)
+    _ = file.append(Array("early ".utf8))
+    try file.start()
+    for _ in 0..<1000 { _ = file.append(Array("more ".utf8)) }
+    file.close()
+    guard case .omitted(isFirst: false) = file.append(Array("late".utf8)) else {
+      Issue.record("added after the end")
+      return
+    }
+    #expect(try text(path) == "early " + String(repeating: "more ", count: 1000))
+  }
+
+  /// The reader of a pipe sees the end.
+  @Test func closesItsDescriptor() throws {
+    var ends: [Int32] = [0, 0]
+    #expect(pipe(&ends) == 0)
+    for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+    _ = fcntl(ends[0], F_SETFL, O_NONBLOCK)
+    let file = BackgroundFile(ends[1], name: "test", maximumByteCount: 100)
+    try file.start()
+    _ = file.append([1, 2, 3])
+    file.close()
+    var buffer = [UInt8](repeating: 0, count: 10)
+    #expect(read(ends[0], &buffer, 10) == 3 && read(ends[0], &buffer, 10) == 0)
+    close(ends[0])
+  }
+
+  /// What can't be kept is counted, and said before what comes next.
+  @Test func omissionsAreSaid() throws {
+    let path = path()
+    defer { unlink(path) }
+    let file = try file(path, atMost: 4)
+    _ = file.append(Array("full".utf8))
+    for _ in 0..<3 { _ = file.append(Array("lost".utf8)) }
+    try file.start()
+    file.finish()
+    _ = file.append(Array("next".utf8)) { Array(" (\($0)) ".utf8) }
+    file.close()
+    #expect(try text(path) == "full (3) next")
+  }
+
+  /// It is told once, on the file's thread, which may close the file.
+  @Test func failureIsTold() throws {
+    let failures = Mutex<[Int32]>([])
+    let holder = Mutex<BackgroundFile?>(nil)
+    let file = try file("/dev/full") { code in
+      failures.withLock { $0.append(code) }
+      holder.withLock { $0 }?.close()
+    }
+    holder.withLock { $0 = file }
+    try file.start()
+    _ = file.append([1])
+    #expect(eventually { file.failure == ENOSPC })
+    _ = file.append([2])
+    file.close()
+    #expect(failures.withLock { $0 } == [ENOSPC])
+    holder.withLock { $0 = nil }
+  }
+
+  /// Neither the opener waits for the reader of a pipe, nor does one that goes away end the process.
+  @Test func pipeWithoutAReader() throws {
+    let path = path()
+    #expect(mkfifo(path, 0o600) == 0)
+    defer { unlink(path) }
+    #expect(throws: LinkError.system(operation: "open \(path)", errno: ENXIO)) { try file(path) }
+    let reader = open(path, O_RDONLY | O_NONBLOCK)
+    let writer = try file(path)
+    try writer.start()
+    close(reader)
+    _ = writer.append([1])
+    #expect(eventually { writer.failure == EPIPE })
+    writer.close()
+  }
+
+  /// One that was never started has nothing to wait for.
+  @Test func neverStarted() throws {
+    let path = path()
+    defer { unlink(path) }
+    let (file, began) = (try file(path), MonotonicClock.now)
+    file.close()
+    #expect(MonotonicClock.now - began < .milliseconds(500))
+  }
+}
