@@ -236,7 +236,7 @@ extension ProfileBus {
     pendingCount += 1
     let parameters = gio.pointee.g_variant_parse(nil, arguments, nil, nil, nil)
     gio.pointee.g_dbus_connection_call(
-      connection, destination, object, interface, method, parameters, nil, G_DBUS_CALL_FLAGS_NONE, timeout,
+      connection, destination, object, interface, method, parameters, nil, cgio_call_flags_none(), timeout,
       call == .unregister ? nil : cancellable,
       { source, result, context in
         guard let pending = take(context, as: PendingCall.self) else { return }
@@ -357,7 +357,7 @@ extension ProfileBus {
   ) {
     // As the exported object, it holds a reference until the connection has ended.
     _ = gio.pointee.g_dbus_connection_signal_subscribe(
-      connection, sender, interface, signal, nil, argument, G_DBUS_SIGNAL_FLAGS_NONE,
+      connection, sender, interface, signal, nil, argument, cgio_signal_flags_none(),
       { _, _, path, _, signal, parameters, context in
         guard let bus = borrow(context, as: ProfileBus.self) else { return }
         guard let path, let signal, let parameters else { return }

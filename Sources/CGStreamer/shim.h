@@ -16,12 +16,24 @@
 
 /* What Swift can't import: macros that cast or compute, C globals, and varargs. Each line names what it stands for. */
 
-/* G_PARAM_STATIC_STRINGS, GST_PARAM_MUTABLE_* */
+/* G_PARAM_*, GST_PARAM_MUTABLE_*, G_SIGNAL_*: Swift imports GLib's own under names that depend on GLib's version. */
 enum {
+  CGST_PARAM_READABLE = G_PARAM_READABLE,
+  CGST_PARAM_WRITABLE = G_PARAM_WRITABLE,
   CGST_PARAM_STATIC_STRINGS = G_PARAM_STATIC_STRINGS,
   CGST_PARAM_MUTABLE_READY = GST_PARAM_MUTABLE_READY,
   CGST_PARAM_MUTABLE_PLAYING = GST_PARAM_MUTABLE_PLAYING
 };
+
+static inline GParamFlags cgst_param_flags (guint flags) { return (GParamFlags) flags; }
+static inline GSignalFlags cgst_signal_run_last (void) { return G_SIGNAL_RUN_LAST; }
+static inline GSignalFlags cgst_signal_action (void) { return (GSignalFlags) (G_SIGNAL_RUN_LAST | G_SIGNAL_ACTION); }
+
+static inline gboolean
+cgst_param_is_writable (const GParamSpec * specification)
+{
+  return (specification->flags & G_PARAM_WRITABLE) != 0;
+}
 
 /* G_TYPE_* and GST_TYPE_* */
 static inline GType cgst_type_boolean (void) { return G_TYPE_BOOLEAN; }

@@ -5,6 +5,12 @@
 #include <gmodule.h>
 #include "CLibraries.h"
 
+/* Swift imports GLib's flags under names that depend on GLib's version. */
+static inline GSignalMatchType cgio_signal_match_data (void) { return G_SIGNAL_MATCH_DATA; }
+static inline GDBusCallFlags cgio_call_flags_none (void) { return G_DBUS_CALL_FLAGS_NONE; }
+static inline GDBusCallFlags cgio_call_flags_no_auto_start (void) { return G_DBUS_CALL_FLAGS_NO_AUTO_START; }
+static inline GDBusSignalFlags cgio_signal_flags_none (void) { return G_DBUS_SIGNAL_FLAGS_NONE; }
+
 /* GIO for D-Bus, with the functions of GObject and GLib, to which it is linked. GStreamer does not load GIO.
  *
  * For Swift, GLib's declarations must come from one module only, this one; otherwise it loses sight of some of them. */

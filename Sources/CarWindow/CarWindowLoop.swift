@@ -240,12 +240,12 @@ final class CarWindowLoop {
 
   /// - Parameter descriptor: polled beside all others.
   private func wait(_ descriptor: Int32) {
-    let all = [
+    let all: [Int32] = [
       wakeUp.descriptor, descriptor, display?.descriptor ?? -1, program?.reports ?? -1, program?.output ?? -1,
       server?.process.reports ?? -1, server?.process.output ?? -1, accessibility?.output ?? -1,
     ]
-    var polled = (all + former.flatMap { [$0.reports, $0.output] })
-      .map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
+    let ending: [Int32] = former.flatMap { [$0.reports, $0.output] }
+    var polled = (all + ending).map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
     _ = poll(&polled, nfds_t(polled.count), timeout)
     wakeUp.clear()
   }

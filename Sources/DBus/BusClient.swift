@@ -98,7 +98,7 @@ package final class BusClient: @unchecked Sendable {
     defer { gio.pointee.g_variant_unref(parameters) }
     wait { client in
       gio.pointee.g_dbus_connection_call(
-        connection, service, object, interface, method, parameters, nil, G_DBUS_CALL_FLAGS_NO_AUTO_START,
+        connection, service, object, interface, method, parameters, nil, cgio_call_flags_no_auto_start(),
         timeout.pollMilliseconds, cancellable,
         { source, result, data in
           BusClient.finish(data) { client in
@@ -124,7 +124,7 @@ package final class BusClient: @unchecked Sendable {
     gio.pointee.g_main_context_push_thread_default(context)
     defer { gio.pointee.g_main_context_pop_thread_default(context) }
     _ = gio.pointee.g_dbus_connection_signal_subscribe(
-      connection, service, interface, signal, nil, argument, G_DBUS_SIGNAL_FLAGS_NONE,
+      connection, service, interface, signal, nil, argument, cgio_signal_flags_none(),
       { _, _, _, _, name, arguments, data in
         guard let data, let arguments else { return }
         // The context runs only while the object that it belongs to waits.

@@ -27,7 +27,7 @@ extension UnsafePointer<CGIOFunctions> {
   /// Takes all handlers with `data` away.
   package func disconnectClosed(of connection: OpaquePointer, _ data: UnsafeMutableRawPointer) {
     _ = pointee.g_signal_handlers_disconnect_matched(
-      UnsafeMutableRawPointer(connection), G_SIGNAL_MATCH_DATA, 0, 0, nil, nil, data)
+      UnsafeMutableRawPointer(connection), cgio_signal_match_data(), 0, 0, nil, nil, data)
   }
 }
 

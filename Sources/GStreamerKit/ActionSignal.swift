@@ -32,7 +32,7 @@ package struct ActionSignal<Owner: GStreamerElement>: Sendable {
     g_closure_set_marshal(closure, ActionHandler.marshal)
     var types = parameters.map(\.type)
     g_signal_newv(
-      name.cString, type, GSignalFlags(G_SIGNAL_RUN_LAST.rawValue | G_SIGNAL_ACTION.rawValue), closure, nil, nil, nil,
+      name.cString, type, cgst_signal_action(), closure, nil, nil, nil,
       cgst_type_uint(), guint(types.count), &types)
   }
 }

@@ -14,7 +14,7 @@ package struct ElementSignal: Sendable {
     guard let type = elementClass?.assumingMemoryBound(to: GTypeClass.self).pointee.g_type else { return }
     var types = [gst_element_get_type()]
     g_signal_newv(
-      name.cString, type, G_SIGNAL_RUN_LAST, nil, nil, nil, nil, cgst_type_none(), guint(types.count), &types)
+      name.cString, type, cgst_signal_run_last(), nil, nil, nil, nil, cgst_type_none(), guint(types.count), &types)
   }
 
   /// Calls the handlers. Without locks.

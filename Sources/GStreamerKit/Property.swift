@@ -61,12 +61,12 @@ package enum PropertyAccess: Sendable {
   var flags: GParamFlags {
     let access =
       switch self {
-      case .readOnly: UInt32(G_PARAM_READABLE.rawValue)
-      case .mutableReady: UInt32(G_PARAM_READWRITE.rawValue) | UInt32(CGST_PARAM_MUTABLE_READY)
-      case .writeOnlyReady: UInt32(G_PARAM_WRITABLE.rawValue) | UInt32(CGST_PARAM_MUTABLE_READY)
-      case .mutablePlaying: UInt32(G_PARAM_READWRITE.rawValue) | UInt32(CGST_PARAM_MUTABLE_PLAYING)
+      case .readOnly: CGST_PARAM_READABLE
+      case .mutableReady: CGST_PARAM_READABLE | CGST_PARAM_WRITABLE | CGST_PARAM_MUTABLE_READY
+      case .writeOnlyReady: CGST_PARAM_WRITABLE | CGST_PARAM_MUTABLE_READY
+      case .mutablePlaying: CGST_PARAM_READABLE | CGST_PARAM_WRITABLE | CGST_PARAM_MUTABLE_PLAYING
       }
-    return GParamFlags(rawValue: Int32(access | UInt32(CGST_PARAM_STATIC_STRINGS)))
+    return cgst_param_flags(guint(access | CGST_PARAM_STATIC_STRINGS))
   }
 }
 

@@ -81,10 +81,9 @@ struct TLSSettings: Equatable, Sendable {
     var seconds = time_t(seconds)
     var parts = tm()
     guard gmtime_r(&seconds, &parts) != nil else { return "\(seconds)" }
-    return withUnsafeTemporaryAllocation(of: CChar.self, capacity: 64) { buffer in
-      let count = strftime(buffer.baseAddress, buffer.count, "%Y-%m-%d %H:%M:%S UTC", &parts)
-      return String(decoding: buffer[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self)
-    }
+    var text = [CChar](repeating: 0, count: 64)
+    let count = strftime(&text, text.count, "%Y-%m-%d %H:%M:%S UTC", &parts)
+    return String(decoding: text[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self)
   }
 }
 

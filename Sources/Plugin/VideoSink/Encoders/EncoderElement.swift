@@ -162,7 +162,7 @@ extension EncoderProperty {
     let objectClass = object.pointee.g_type_instance.g_class.map { UnsafeMutableRawPointer($0) }
     guard
       let specification = g_object_class_find_property(objectClass?.assumingMemoryBound(to: GObjectClass.self), name),
-      specification.pointee.flags.rawValue & G_PARAM_WRITABLE.rawValue != 0
+      cgst_param_is_writable(specification) != 0
     else { return nil }
     let type = specification.pointee.value_type
     if type == cgst_type_uint() {
