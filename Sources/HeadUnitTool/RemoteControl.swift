@@ -63,8 +63,8 @@ extension HeadUnitCommand {
       .gesture,
       .driverInput, .audioStreaming, .endVideo, .endAudio, .cut, .cutSecondary, .unregister, .ignitionOff:
       true
-    case .event, .language, .vehicle, .silent, .behave, .stall, .refuse, .answerOnce, .refuseConnections,
-      .serveSecondaryTransport, .expect, .picture, .fail, .quit, .help:
+    case .event, .language, .vehicle, .silent, .behave, .stall, .shape, .refuse, .answerOnce,
+      .refuseConnections, .serveSecondaryTransport, .expect, .picture, .fail, .quit, .help:
       false
     }
   }
