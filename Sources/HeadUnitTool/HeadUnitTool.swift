@@ -56,6 +56,7 @@ enum HeadUnitTool {
         announcement = try HeadUnitAnnouncement(port: port)
         if !options.logsToOutput { printLine("announced \(announcement?.name ?? "")") }
       }
+      if let shape = options.shape { server.perform(.shape(shape)) }
       try printer.takePictures(of: server)
       try server.start()
       try printer.startControl(of: server)

@@ -61,6 +61,7 @@ struct Options {
                        with --log: keep the files and other data of the apps' RPCs in FOLDER
       --log-media      with --log: a line for each message of video and sound, not one a second
       --blank          with --log: numbered words instead of what identifies people and cars
+      --shape "WORDS"  make the road to the apps slow, as the command shape does, such as "up=600kbit delay=80ms"
       --no-activation  leave apps at HMI level NONE until a command changes it
       --no-checks      accept any size, rate and content; for benchmarks
       --quiet          print only violations and the summary
@@ -90,6 +91,8 @@ struct Options {
   var isChecking = true
   var isQuiet = false
   var isAnnounced = false
+  /// Nil for the road of the network alone.
+  var shape: LinkShape?
   /// This end of TLS; nil for video in clear only.
   var tls: TLSContext?
 
@@ -187,7 +190,7 @@ struct Options {
         "--junit", "--log", "--log-files", "--make", "--model", "--policy", "--replay", "--replay-speed", "--test",
         "--wait-app",
         "--microphone", "--pcm", "--port", "--preset", "--record", "--record-audio", "--screen", "--script",
-        "--secondary-from", "--secondary-transport":
+        "--secondary-from", "--secondary-transport", "--shape":
         guard let value = rest.popFirst() else { throw Invalid(text: "\(option) needs a value") }
         switch option {
         case "--address": address = value == "*" ? nil : value
@@ -233,6 +236,12 @@ struct Options {
         case "--secondary-transport":
           admission.secondaryPort = try Self.parse(option, value) { UInt16($0) }
           servesSecondary = true
+        case "--shape":
+          do throws(HeadUnitCommand.Malformed) {
+            shape = try LinkShape.parse(value.split(separator: " ").map(String.init))
+          } catch {
+            throw Invalid(text: "--shape: \(error)")
+          }
         case "--port": port = try Self.parse(option, value) { UInt16($0) }
         case "--preset": headUnit = try Self.parse(option, value) { HeadUnitPreset(rawValue: $0)?.configuration }
         default: screen = try Self.parse(option, value, ImageResolution.init(text:))

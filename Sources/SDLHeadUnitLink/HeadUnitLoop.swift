@@ -28,6 +28,8 @@ final class HeadUnitLoop {
   private var script: HeadUnitScriptRun
   /// While it lasts, only operations are taken: nothing is read from or written to apps, and no session's timers run.
   private var stalledUntil: Duration?
+  /// The road of all connections, and since when it has been so.
+  private var road: (shape: LinkShape, start: Duration)?
   private var isRefusing = false
   /// For the app that registers next.
   private var answersInAdvance: [HeadUnitBehaviour.VideoStartAnswer] = []
@@ -79,6 +81,7 @@ final class HeadUnitLoop {
     }
     if !isStopping { followScript(now: now) }
     for connection in connections {
+      if stalledUntil == nil { connection.followRoad(now: now) }
       // Bytes are read before timers run: otherwise an app could time out although its bytes are there.
       if stalledUntil == nil, connection.holdsInput || connection.isDue(at: now) {
         read(connection)
@@ -163,8 +166,8 @@ extension HeadUnitLoop {
     descriptors.append(pollfd(fd: secondaryDescriptor(now: now), events: Int16(POLLIN), revents: 0))
     var deadlines = [stalledUntil, acceptPausedUntil, waiting.isEmpty ? nil : admissionPausedUntil]
     if stalledUntil == nil {
-      for connection in connections { descriptors.append(connection.pollDescriptor) }
-      let awaited = connections.compactMap(\.nextDeadline).min()
+      for connection in connections { descriptors.append(connection.pollDescriptor(at: now)) }
+      let awaited = connections.compactMap { $0.nextDeadline(at: now) }.min()
       let isStreaming = apps.contains { $0.session.isStreaming }
       if connections.contains(where: \.holdsInput) { deadlines.append(now) }
       deadlines += [standstills.sleep(until: awaited, isStreaming: isStreaming, now: now), script.nextDeadline]
@@ -269,6 +272,7 @@ extension HeadUnitLoop {
     let connection = ServedConnection(
       socket: socket, peer: peer, role: role, limits: configuration.frameLimits, server: server, loop: self)
     connections.append(connection)
+    if let road { connection.setShape(road.shape, since: road.start, now: clock.now) }
     if role == .primary { begin(makeSession(on: connection)) }
   }
 
@@ -427,6 +431,9 @@ extension HeadUnitLoop {
       if stalledUntil == nil { for connection in connections { connection.write() } }
       stalledUntil = now + time
       for connection in connections { connection.setHanging(true, now: now) }
+    case .shape(let shape):
+      road = shape.map { ($0, now) }
+      for connection in connections { connection.setShape(shape, since: now, now: now) }
     case .refuseConnections(let isRefusing):
       self.isRefusing = isRefusing
       if isRefusing, case .listener(let port) = server.source { port.close() }
@@ -442,21 +449,7 @@ extension HeadUnitLoop {
   }
 
   private func recipients(_ recipient: HeadUnitServer.Recipient) -> [ServedApp] {
-    let connected = apps.filter { !$0.connection.isOver }
-    switch recipient {
-    case .app(let id): return connected.filter { $0.id == id }
-    case .appOnScreen:
-      let registered = connected.filter { $0.session.summary != nil }
-      return [registered.first { $0.session.sessionID == screen.appOnScreen } ?? registered.first].compactMap(\.self)
-    case .appInFront(let input):
-      let id = HeadUnitScreen.app(inFrontFor: input, among: connected.compactMap { $0.session.summary })
-      return app(ofSession: id).map { [$0] } ?? recipients(.appOnScreen)
-    case .everyApp: return connected
-    }
-  }
-
-  private func app(ofSession id: UInt8?) -> ServedApp? {
-    apps.first { $0.session.sessionID == id && !$0.connection.isOver }
+    apps.recipients(recipient, onScreen: screen.appOnScreen)
   }
 
   /// Carries out the due steps of the script, unless the head unit is stalled.
@@ -481,7 +474,7 @@ extension HeadUnitLoop {
 
   /// Called after every change of a session that may concern other apps, including changes that this function makes.
   func settleScreen() {
-    let connected = apps.filter { !$0.connection.isOver }
+    let connected = apps.connected
     let now = clock.now
     for app in connected {
       // Looked up again for each, because the one before may just have been opened.
@@ -492,8 +485,9 @@ extension HeadUnitLoop {
     }
     for action in screen.settle(connected.compactMap({ $0.session.summary })) {
       switch action {
-      case .giveWay(let id, let role): app(ofSession: id)?.perform { $0.giveWay(to: role, now: now) }
-      case .abortVideo(let id): app(ofSession: id)?.perform { $0.endService(.video, .otherAppStarted, now: now) }
+      case .giveWay(let id, let role): apps.connected(session: id)?.perform { $0.giveWay(to: role, now: now) }
+      case .abortVideo(let id):
+        apps.connected(session: id)?.perform { $0.endService(.video, .otherAppStarted, now: now) }
       }
     }
   }

@@ -13,6 +13,7 @@ extension HeadUnitServer {
     case behave(HeadUnitBehaviour.Change)
     case touch(Recipient, TouchGesture)
     case stall(Duration)
+    case shape(LinkShape?)
     case refuseConnections(Bool)
     case configure(HeadUnitConfiguration)
     /// At the present port if nil is given.
@@ -75,6 +76,7 @@ extension HeadUnitServer.Operation {
     case .refuse(let parameters): self = .answerOnce(recipient, .reject(parameters))
     case .answerOnce(let answer): self = .answerOnce(recipient, answer)
     case .stall(let time): self = .stall(time)
+    case .shape(let shape): self = .shape(shape)
     case .refuseConnections(let isRefusing): self = .refuseConnections(isRefusing)
     case .expect, .picture, .fail, .quit: self = .test(command)
     case .help: return nil
@@ -90,8 +92,8 @@ extension HeadUnitServer.Operation {
       recipient
     case .read(let id, _): .app(id)
     case .answerOnce(.app(let id), _): .app(id)
-    case .answerOnce, .setCondition, .behave, .stall, .refuseConnections, .configure, .serveSecondary, .transport,
-      .test, .endPicture:
+    case .answerOnce, .setCondition, .behave, .stall, .shape, .refuseConnections, .configure, .serveSecondary,
+      .transport, .test, .endPicture:
       nil
     }
   }

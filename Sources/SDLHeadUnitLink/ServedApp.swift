@@ -56,6 +56,12 @@ final class ServedApp {
     loop.settleScreen()
   }
 
+  /// Its bytes could not be read for a while.
+  func waited(since start: Duration, now: Duration) {
+    perform { $0.setReading(false, now: start) }
+    perform { $0.setReading(true, now: now) }
+  }
+
   /// Tells the session what matters only later.
   func prepare(_ change: (inout HeadUnitSession) -> Void) {
     change(&session)
@@ -114,6 +120,27 @@ final class ServedApp {
       case .report(let event): loop.app(self, didReport: event)
       case .close(let scope): connection.close(scope, by: self)
       }
+    }
+  }
+}
+
+extension [ServedApp] {
+  /// Those whose connections have not ended.
+  var connected: [ServedApp] { filter { !$0.connection.isOver } }
+
+  func connected(session id: UInt8?) -> ServedApp? { first { $0.session.sessionID == id && !$0.connection.isOver } }
+
+  /// - Parameter session: that of the app that was opened last.
+  func recipients(_ recipient: HeadUnitServer.Recipient, onScreen session: UInt8?) -> [ServedApp] {
+    switch recipient {
+    case .app(let id): return connected.filter { $0.id == id }
+    case .appOnScreen:
+      let registered = connected.filter { $0.session.summary != nil }
+      return [registered.first { $0.session.sessionID == session } ?? registered.first].compactMap(\.self)
+    case .appInFront(let input):
+      let id = HeadUnitScreen.app(inFrontFor: input, among: connected.compactMap { $0.session.summary })
+      return connected(session: id).map { [$0] } ?? recipients(.appOnScreen, onScreen: session)
+    case .everyApp: return connected
     }
   }
 }

@@ -11,6 +11,8 @@ import SDLWire
 final class ServedConnection {
   /// How long the last frames of an ended session may take.
   static let closeTimeout = Duration.seconds(1)
+  /// How much longer they may take on a slow road.
+  private static let longestWayOut = Duration.seconds(30)
 
   /// How long a secondary connection may take until RegisterSecondaryTransport is acknowledged.
   private static let secondaryRegistrationTime = Duration.seconds(10)
@@ -37,6 +39,9 @@ final class ServedConnection {
   /// does not see them. At most one read's.
   private var heldItems: [FrameDecoder.Item] = []
   private var outgoing = ControlFrameBuffer()
+  /// Nil for that of the network alone, which costs nothing.
+  private var road: ShapedLink?
+  private var isRoadStalled = false
   private var closeDeadline: Duration?
   /// Until when an app has to be registered; nil while one is.
   private var registrationDeadline: Duration?
@@ -103,11 +108,18 @@ final class ServedConnection {
 
   private var hasRegisteredApp: Bool { secondaryApp != nil || apps.contains { $0.session.summary != nil } }
 
-  var nextDeadline: Duration? {
-    (apps.map { $0.session.nextDeadline } + [closeDeadline, registrationDeadline]).compactMap(\.self).min()
+  /// The head unit reads the app's bytes as they come.
+  private var takesInput: Bool { isReading && !isHanging && !isRoadStalled }
+
+  func nextDeadline(at now: Duration) -> Duration? {
+    let onRoad = road?.nextDeadline(at: now, takesInput: isReading && !isHanging)
+    return (apps.map { $0.session.nextDeadline } + [closeDeadline, registrationDeadline, onRoad]).compactMap(\.self)
+      .min()
   }
 
-  func isDue(at now: Duration) -> Bool { apps.contains { $0.isDue(at: now) } }
+  func isDue(at now: Duration) -> Bool {
+    apps.contains { $0.isDue(at: now) } || road?.isDue(at: now, takesInput: isReading && !isHanging) ?? false
+  }
 
   /// Whether ``read(into:)`` has something to do, whatever poll(2) says.
   var holdsInput: Bool { isReading && !isHanging && (!heldItems.isEmpty || isBusy) }
@@ -119,8 +131,9 @@ final class ServedConnection {
 
   /// What to poll for. A connection that waits for no event is left out, because poll(2) would report its hang-up again
   /// and again.
-  var pollDescriptor: pollfd {
-    let events = (isReading ? POLLIN : 0) | (!outgoing.isEmpty ? POLLOUT : 0)
+  func pollDescriptor(at now: Duration) -> pollfd {
+    let reads = isReading && road.map { $0.allowance(at: now) > 0 } ?? true
+    let events = (reads ? POLLIN : 0) | (!outgoing.isEmpty ? POLLOUT : 0)
     return pollfd(fd: events == 0 ? -1 : reader.socket.descriptor, events: Int16(events), revents: 0)
   }
 
@@ -132,8 +145,7 @@ final class ServedConnection {
   /// The transport is up for an app that was added.
   func connect(_ app: ServedApp, now: Duration) {
     app.perform { $0.transportConnected(now: now) }
-    let isReading = isReading && !isHanging
-    if !isReading { app.perform { $0.setReading(false, now: now) } }
+    if !takesInput { app.perform { $0.setReading(false, now: now) } }
   }
 
   func setReading(_ isReading: Bool, now: Duration) {
@@ -147,17 +159,14 @@ final class ServedConnection {
   }
 
   private func noteReading(now: Duration) {
-    let isReading = isReading && !isHanging
-    for app in apps { app.perform { $0.setReading(isReading, now: now) } }
+    let takesInput = takesInput
+    for app in apps { app.perform { $0.setReading(takesInput, now: now) } }
   }
 
   /// Nothing could be read for a while.
   func noteStandstill(since start: Duration, now: Duration) {
-    guard isReading, !isHanging else { return }
-    for app in apps {
-      app.perform { $0.setReading(false, now: start) }
-      app.perform { $0.setReading(true, now: now) }
-    }
+    guard takesInput else { return }
+    for app in apps { app.waited(since: start, now: now) }
   }
 
   func registrationDidChange() {
@@ -189,6 +198,7 @@ final class ServedConnection {
 
 extension ServedConnection {
   func send(_ frames: [UInt8]) {
+    guard road == nil else { return sendOnRoad(frames) }
     do { try outgoing.append(frames, peer: reader.peer) } catch { end(error) }
   }
 
@@ -200,27 +210,110 @@ extension ServedConnection {
       // The session can be started again.
       return connect(app, now: now)
     }
-    closeDeadline = now + Self.closeTimeout
+    closeDeadline = timeout(now: now)
     for other in others { other.loseTransport(now: now) }
     loop.settleScreen()
   }
 
   func closeAfterWriting() {
-    closeDeadline = clock.now + Self.closeTimeout
-    if outgoing.isEmpty { end(nil) }
+    closeDeadline = timeout(now: clock.now)
+    if isWritten { end(nil) }
   }
+
+  /// When the last frames, which may still be on the road, have to be written.
+  private func timeout(now: Duration) -> Duration {
+    let arrival = road.map { min($0.down.lastDue - now, Self.longestWayOut) } ?? .zero
+    return now + max(arrival, .zero) + Self.closeTimeout
+  }
+
+  private var isWritten: Bool { outgoing.isEmpty && road?.down.isEmpty ?? true }
 
   /// Writes what the kernel takes.
   func write() {
+    if road != nil { takeSentFromRoad() }
     while !outgoing.isEmpty, !isOver {
-      switch outgoing.write(to: reader.socket) {
+      let transfer = outgoing.write(to: reader.socket)
+      switch transfer {
       case .bytes: continue
       case .wouldBlock: return
-      case .endOfStream: end(.closedByPeer(address: reader.peer))
-      case .failed(let code): end(.connectionLost(address: reader.peer, errno: code))
+      case .endOfStream, .failed: noteEnd(transfer)
       }
     }
-    if closeDeadline != nil { end(nil) }
+    if closeDeadline != nil, isWritten { end(nil) }
+  }
+
+  /// The app's end, or that of the network, which bytes on the road come before.
+  private func noteEnd(_ transfer: Socket.Transfer) {
+    if road?.awaitsInput == true {
+      outgoing = ControlFrameBuffer()
+      road?.end(transfer, now: clock.now)
+    } else if case .failed(let code) = transfer {
+      end(.connectionLost(address: reader.peer, errno: code))
+    } else {
+      end(.closedByPeer(address: reader.peer))
+    }
+  }
+}
+
+// MARK: A slow road
+
+extension ServedConnection {
+  /// Another road from now on; nil is that of the network alone.
+  /// - Parameter start: the beginning of the schedule of its stalls.
+  func setShape(_ shape: LinkShape?, since start: Duration, now: Duration) {
+    guard shape != nil || road != nil else { return }
+    var changed = road ?? ShapedLink()
+    changed.change(to: shape, since: start, now: now)
+    road = changed
+    socket.limitReceiveBuffer(shape?.up.map(ShapedLink.kernelByteCount))
+    followRoad(now: now)
+  }
+
+  /// Notes a stall's beginning or end.
+  func followRoad(now: Duration) {
+    guard road != nil else { return }
+    road?.follow(now: now)
+    let isStalled = road?.isStalled(at: now) ?? false
+    if isStalled != isRoadStalled {
+      isRoadStalled = isStalled
+      noteReading(now: now)
+    }
+    if let road, road.isOpen, road.isEmpty { self.road = nil }
+  }
+
+  private func sendOnRoad(_ frames: [UInt8]) {
+    let count = road?.down.count ?? 0
+    guard frames.count <= ControlFrameBuffer.maximumByteCount - count else {
+      return end(.peerNotReading(address: reader.peer, queuedByteCount: count))
+    }
+    road?.send(frames, now: clock.now)
+  }
+
+  private func takeSentFromRoad() {
+    let arrived = road?.takeSent(now: clock.now) ?? []
+    guard !arrived.isEmpty else { return }
+    do { try outgoing.append(arrived, peer: reader.peer) } catch { end(error) }
+  }
+
+  /// Lets the road take bytes of the app, and returns those that have arrived.
+  private func readFromRoad(into buffer: UnsafeMutableRawBufferPointer) -> Socket.Transfer {
+    let now = clock.now
+    let allowed = min(road?.allowance(at: now) ?? 0, buffer.count)
+    if allowed > 0 {
+      let transfer = socket.receive(into: UnsafeMutableRawBufferPointer(rebasing: buffer[..<allowed]))
+      switch transfer {
+      case .bytes(let count):
+        let bytes = UnsafeRawBufferPointer(rebasing: buffer[..<count])
+        let since = road?.receive(bytes, isCrowded: count == allowed, now: now)
+        // Its bytes had to wait, which is not the app's fault.
+        if let since { for app in apps + [secondaryApp].compactMap(\.self) { app.waited(since: since, now: now) } }
+      case .wouldBlock: break
+      case .endOfStream, .failed: road?.end(transfer, now: now)
+      }
+    }
+    let arrived = road?.takeReceived(into: buffer, now: now) ?? .wouldBlock
+    if case .bytes(let count) = arrived { reader.take(UnsafeRawBufferPointer(rebasing: buffer[..<count])) }
+    return arrived
   }
 }
 
@@ -231,7 +324,8 @@ extension ServedConnection {
   func read(into buffer: UnsafeMutableRawBufferPointer) {
     guard isReading, continueWork(), takeHeldItems() else { return }
     for _ in 0..<FrameReader.readsPerRound where !isOver {
-      switch reader.read(into: buffer) {
+      let transfer = road == nil ? reader.read(into: buffer) : readFromRoad(into: buffer)
+      switch transfer {
       case .bytes(let count):
         while !isOver, let item = reader.next() {
           guard take(item) else {
@@ -336,6 +430,8 @@ extension ServedConnection {
   /// otherwise be handled too early.
   func readToEnd() {
     guard isReading, socket.isClosedByPeer else { return }
+    // Nothing comes that could be slow, and the bytes on the road are before those on another.
+    setShape(nil, since: clock.now, now: clock.now)
     // The common buffer may be in use. The kernel's buffer bounds the rest, as the peer sends no more.
     withUnsafeTemporaryAllocation(byteCount: FrameReader.readSize, alignment: 8) { buffer in
       // A script may end the reading with any of these bytes.

@@ -28,6 +28,9 @@ package struct FrameReader {
     return transfer
   }
 
+  /// Takes bytes that have been read already, under the conditions of ``read(into:)``.
+  package mutating func take(_ bytes: UnsafeRawBufferPointer) { unread = bytes }
+
   /// The next frame or run of garbage in the buffer; nil when more has to be read.
   package mutating func next() -> FrameDecoder.Item? {
     decoder.next(from: &unread)

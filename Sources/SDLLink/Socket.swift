@@ -25,6 +25,10 @@ package class Socket: @unchecked Sendable {
   static let maximumRetransmissionTimeoutOption: Int32 = 44
   /// The shortest that the kernel takes, in milliseconds. Retransmission backs off to 120 s without it.
   private static let maximumRetransmissionTimeout: Int32 = 1000
+  /// SO_BUF_LOCK of asm-generic/socket.h.
+  private static let bufferLockOption: Int32 = 72
+  /// The kernel's own beginning (`tcp_rmem`), which it doubles.
+  private static let usualReceiveBuffer: Int32 = 64 << 10
   /// Bytes that a socket pair holds until the peer reads them.
   private static let pairCapacity: Int32 = 128 << 10
 
@@ -100,6 +104,13 @@ package class Socket: @unchecked Sendable {
   package func set(_ level: Int32, _ option: Int32, _ value: Int32) {
     var value = value
     setsockopt(descriptor, level, option, &value, socklen_t(MemoryLayout<Int32>.size))
+  }
+
+  /// Bounds the bytes that the kernel holds for the reader; nil leaves it to the kernel again.
+  package func limitReceiveBuffer(_ byteCount: Int32?) {
+    set(SOL_SOCKET, SO_RCVBUF, byteCount ?? Self.usualReceiveBuffer)
+    // Otherwise the kernel would keep to that. Before Linux 5.14 it does.
+    if byteCount == nil { set(SOL_SOCKET, Self.bufferLockOption, 0) }
   }
 
   /// The error of a connect(2) that has ended; 0 for success.

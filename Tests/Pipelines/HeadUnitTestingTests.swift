@@ -235,6 +235,7 @@ import Testing
     (["--control", "0", "--log", "-"], "needs --control-token"),
     (["--control", "localhost:0"], "is no numeric address"),
     (["--script", "/dev/null", "--test", "b"], "/dev/null can't be read"),
+    (["--shape", "up=fast"], "--shape: up=fast is no rate from 10kbit to 1000mbit"),
     (["--junit", "/nonexistent/a.xml"], "open /nonexistent/a.xml"),
     (["--log", "/dev/null", "--log-files", "/etc/passwd"], "write into the folder /etc/passwd"),
   ])
@@ -267,6 +268,24 @@ import Testing
     let result = program.wait()
     #expect(result.status == end.1, "\(result)")
     #expect(folder.text("out.xml").contains("tests=\"1\" failures=\"1\""), "\(folder.text("out.xml"))")
+  }
+
+  /// A road of the command line, until the script has another: it takes the app's start there and back.
+  @Test func slowRoad() throws {
+    let result = try run(
+      "then: expect registered within 20\nthen: shape down=600kbit loss-stall=50ms/1s\nthen: expect unregistered within 20",
+      ["--shape", "up=600kbit delay=150ms jitter=5ms", "--log", folder.path("run.jsonl")] + program("unregisters"))
+    #expect(result.status == 0, "\(result)")
+    let check = """
+      import json, sys
+      lines = [json.loads(line) for line in open(sys.argv[1], encoding="utf-8")]
+      start = next(line for line in lines if line["kind"] == "frame")
+      registration = next(line for line in lines if line.get("function") == "RegisterAppInterface")
+      assert registration["t"] - start["t"] >= 0.299, (start, registration)
+      print("ok")
+      """
+    let checked = try Program(["/usr/bin/python3", "-c", check, folder.path("run.jsonl")], in: folder).wait()
+    #expect(checked.output == "ok\n", "\(checked)")
   }
 
   /// A log that can't be written, and a report, don't go unnoticed.

@@ -42,8 +42,9 @@ struct HeadUnitSetup: Sendable {
 
   /// - Throws: why the behaviour script can't be used.
   func script() throws(ElementError) -> HeadUnitScript {
+    guard let file = settings.script else { return HeadUnitScript() }
     do {
-      return try settings.script.map(HeadUnitScriptFile.read) ?? HeadUnitScript()
+      return try HeadUnitScriptFile.read(file)
     } catch {
       throw ElementError(error)
     }

@@ -9,6 +9,7 @@ enum CommandParser {
     guard let name = words.first else { return nil }
     let arguments = Array(words.dropFirst())
     if let command = try testCommand(name, line) { return command }
+    if name == "shape", !arguments.isEmpty { return .shape(try LinkShape.parse(arguments)) }
     guard let command = make(name, arguments) else {
       if let fault = fault(name, arguments) { throw HeadUnitCommand.Malformed(description: fault) }
       let forms = forms(of: words)

@@ -59,6 +59,8 @@ package enum HeadUnitCommand: Equatable, Sendable {
   case silent(Bool)
   /// Neither reads nor writes for this time, like a head unit that hangs.
   case stall(Duration)
+  /// Another road between head unit and apps, for all connections; nil is that of the network.
+  case shape(LinkShape?)
   /// Closes the port.
   case refuseConnections(Bool)
   /// An event has to come, or must not come.
@@ -191,6 +193,12 @@ extension HeadUnitCommand {
     ("refuse [videoCodec|videoProtocol|width|height ...]", "the same as answer start-video once nak"),
     ("silent on|off", "answers neither starts nor ends of video, to any app"),
     ("stall SECONDS", "neither reads nor writes for this time"),
+    (
+      "shape [up=RATE] [down=RATE] [delay=TIME] [jitter=TIME] [loss-stall=TIME/TIME]",
+      "makes the road slow, for all connections: up from the app and down to it, such as 600kbit (a second); a delay such "
+        + "as 80ms one way, and up to jitter more; loss-stall=300ms/5s lets nothing pass for 300 ms every 5 s on average"
+    ),
+    ("shape off", "makes the road as fast as the network"),
     ("refuse-connections on|off", "closes the port, and the port for secondary transports"),
     ("answer start-session ack|nak|silence", "how the start of the RPC service is answered"),
     (
