@@ -117,8 +117,8 @@ import Testing
     let revoked = try run(
       "then: expect RegisterAppInterface/response resultCode=DISALLOWED", options + program() + ["Map", "7"])
     #expect(revoked.status == 0, "\(revoked)")
-    let unknown = try run("at 1: grant Base-4", options)
-    #expect(unknown.status == 2 && unknown.errors.contains("line 1: the policies have no group"), "\(unknown)")
+    let unknown = try run("then: expect registered\nat 1: grant Base-4", options)
+    #expect(unknown.status == 2 && unknown.errors.contains("line 2: the policies have no group"), "\(unknown)")
     let malformed = try run(nil, ["--policy", folder.path("test.sdl")])
     #expect(
       malformed.status == 2 && malformed.errors.contains("is no policy table: it is no JSON object"), "\(malformed)")
@@ -160,7 +160,7 @@ import Testing
     let program = try Program(
       [Installation.headUnitTool.path, "--port", "0", "--commands", "--log", "-"] + program("stays"), in: folder,
       input: input)
-    input.fileHandleForWriting.write(Data("expect Show within 20\nlvel\nnever violation for 0.1\n".utf8))
+    input.fileHandleForWriting.write(Data("expect Show within 20\nlvel\nhelp\nnever violation for 0.1\n".utf8))
     try program.waitForOutput { text in
       text.split(separator: "\n").count { $0.contains(#""kind":"expect""#) } == 2 ? true : nil
     }
@@ -169,6 +169,7 @@ import Testing
     #expect(result.status == 0, "\(result)")
     let lines = result.output.split(separator: "\n")
     #expect(lines.allSatisfy { $0.hasPrefix("{") && $0.hasSuffix("}") })
+    #expect(lines.contains { $0.contains(#""type":"help""#) && $0.contains("expect EVENT") })
     #expect(lines.contains { $0.contains("unknown command \\\"lvel\\\"") && $0.contains(#""result":"failed""#) })
   }
 
