@@ -88,7 +88,11 @@ final class EventPrinter: HeadUnitServerObserver {
     } else if command.needsApp, !isAppRegistered {
       failure = "command without effect: no app is registered"
     } else {
-      server.perform(command)
+      do throws(HeadUnitScriptFile.Failure) {
+        server.perform(try HeadUnitScriptFile.completed(command))
+      } catch {
+        failure = "command without effect: \(error)"
+      }
     }
     noteCommand(text, failure: failure)
     return failure

@@ -12,6 +12,7 @@ extension HeadUnitServer {
     case setCondition(HeadUnitConditions.Change)
     case behave(HeadUnitBehaviour.Change)
     case touch(Recipient, TouchGesture)
+    case drive(DriveTask?)
     case stall(Duration)
     case shape(LinkShape?)
     case refuseConnections(Bool)
@@ -56,6 +57,7 @@ extension HeadUnitServer.Operation {
     case .driverDistraction(let distraction):
       self = .control(.everyApp) { $0.setDriverDistraction(distraction, now: $1) }
     case .vehicle(let reading): self = .setCondition(.vehicle(reading))
+    case .drive(let task): self = .drive(task)
     case .language(let language): self = .setCondition(.language(language))
     case .policyUpdate(let url): self = .control(.everyApp) { $0.requestPolicyUpdate(from: url, now: $1) }
     case .activate(let id): self = .control(id.map { .app($0) } ?? recipient) { $0.activateApp(now: $1) }
@@ -91,7 +93,7 @@ extension HeadUnitServer.Operation {
       recipient
     case .read(let id, _): .app(id)
     case .answerOnce(.app(let id), _): .app(id)
-    case .answerOnce, .setCondition, .behave, .stall, .shape, .refuseConnections, .configure, .serveSecondary,
+    case .answerOnce, .setCondition, .drive, .behave, .stall, .shape, .refuseConnections, .configure, .serveSecondary,
       .transport, .test, .endPicture:
       nil
     }
