@@ -59,9 +59,6 @@ struct ShapedLink {
   /// Whether nothing is on the road.
   var isEmpty: Bool { up.isEmpty && down.isEmpty && ending == nil }
 
-  /// Whether bytes of the app are still on the road, or their end.
-  var awaitsInput: Bool { !up.isEmpty || ending != nil }
-
   /// Whether bytes have arrived.
   /// - Parameter takesInput: whether those of the app count.
   func isDue(at now: Duration, takesInput: Bool = true) -> Bool {
