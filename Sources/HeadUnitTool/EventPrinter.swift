@@ -91,7 +91,11 @@ final class EventPrinter: HeadUnitServerObserver {
     } else if let fault = options.headUnit.policy.fault(of: command) {
       failure = "command without effect: \(fault)"
     } else {
-      server.perform(command)
+      do throws(HeadUnitScriptFile.Failure) {
+        server.perform(try HeadUnitScriptFile.completed(command))
+      } catch {
+        failure = "command without effect: \(error)"
+      }
     }
     noteCommand(text, failure: failure)
     return failure
