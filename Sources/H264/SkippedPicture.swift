@@ -93,7 +93,7 @@ enum SkipRun {
   }
 
   /// Table 9-44 from `firstState` to the last state that decisions lead to, 62.
-  private static let lessProbableRanges: [[UInt8]] = [
+  static let lessProbableRanges: [[UInt8]] = [
     [14, 18, 21, 24], [14, 17, 20, 23], [13, 16, 19, 22], [12, 15, 18, 21], [12, 14, 17, 20], [11, 14, 16, 19],
     [11, 13, 15, 18], [10, 12, 15, 17], [10, 12, 14, 16], [9, 11, 13, 15], [9, 11, 12, 14], [8, 10, 12, 14],
     [8, 9, 11, 13], [7, 9, 11, 12], [7, 9, 10, 12], [7, 8, 10, 11], [6, 8, 9, 11], [6, 7, 9, 10], [6, 7, 8, 9],

@@ -91,7 +91,11 @@ final class EventPrinter: HeadUnitServerObserver {
     } else if let fault = options.headUnit.policy.fault(of: command) {
       failure = "command without effect: \(fault)"
     } else {
-      server.perform(command)
+      do throws(HeadUnitScriptFile.Failure) {
+        server.perform(try HeadUnitScriptFile.completed(command))
+      } catch {
+        failure = "command without effect: \(error)"
+      }
     }
     noteCommand(text, failure: failure)
     return failure
@@ -186,7 +190,6 @@ final class EventPrinter: HeadUnitServerObserver {
       return "the log is not complete: \(LinkError.system(operation: "write", errno: failure))"
     }
     guard let reportFile, let path = options.report else { return nil }
-    pictures?.waitForAll()
     let report = totals.withLock { $0.report }
     let time = (MonotonicClock.now - beginning) / .seconds(1)
     let text = Array(report.xml(suite: options.scriptName, time: time).utf8)
@@ -200,6 +203,7 @@ final class EventPrinter: HeadUnitServerObserver {
     recording?.finish()
     audioRecording?.finish()
     control?.stop()
+    if options.report != nil { pictures?.waitForAll() }
     pictures?.finish()
     log?.finish()
   }

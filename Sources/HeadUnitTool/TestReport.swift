@@ -14,6 +14,9 @@ struct TestReport: Sendable {
   /// Failures with the end of the log; what comes after so many is a consequence.
   private static let mostLogs = 50
 
+  /// Each takes a second.
+  private static let mostScreenshots = 10
+
   private var cases: [Case] = []
 
   var failureCount: Int { cases.count { $0.outcome.failure != nil } }
@@ -21,9 +24,10 @@ struct TestReport: Sendable {
 
   /// - Returns: the number of the case if it is a failure for which a screenshot is wanted, from 1 on.
   mutating func note(_ outcome: TestOutcome, log: [String]) -> Int? {
-    let isShown = outcome.failure != nil && failureCount < Self.mostLogs
-    cases.append(Case(outcome: outcome, log: isShown ? log : []))
-    return isShown ? cases.count : nil
+    let failures = failureCount
+    let showsLog = outcome.failure != nil && failures < Self.mostLogs
+    cases.append(Case(outcome: outcome, log: showsLog ? log : []))
+    return showsLog && failures < Self.mostScreenshots ? cases.count : nil
   }
 
   mutating func setScreenshot(_ path: String, ofCase number: Int) {

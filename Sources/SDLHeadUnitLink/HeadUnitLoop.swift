@@ -426,6 +426,7 @@ extension HeadUnitLoop {
     case .touch(let recipient, let gesture):
       guard let id = recipients(recipient).first?.id else { return }
       script.begin(gesture, app: id, now: now)
+    case .drive(let task): script.drive(task, now: now)
     case .stall(let time):
       // As above.
       if stalledUntil == nil { for connection in connections { connection.write() } }

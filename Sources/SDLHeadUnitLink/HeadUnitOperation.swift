@@ -12,6 +12,7 @@ extension HeadUnitServer {
     case setCondition(HeadUnitConditions.Change)
     case behave(HeadUnitBehaviour.Change)
     case touch(Recipient, TouchGesture)
+    case drive(DriveTask?)
     case stall(Duration)
     case shape(LinkShape?)
     case refuseConnections(Bool)
@@ -56,6 +57,7 @@ extension HeadUnitServer.Operation {
       self = .control(.everyApp) { $0.notify(.onDriverDistraction, distraction.json, now: $1) }
     case .notify(let function, let members): self = .control(.everyApp) { $0.notify(function, members, now: $1) }
     case .vehicle(let reading): self = .setCondition(.vehicle(reading))
+    case .drive(let task): self = .drive(task)
     case .language(let language): self = .setCondition(.language(language))
     case .policy(let change): self = .setCondition(.policy(change))
     case .policyUpdate(let url): self = .control(.everyApp) { $0.requestPolicyUpdate(from: url, now: $1) }
@@ -92,7 +94,7 @@ extension HeadUnitServer.Operation {
       recipient
     case .read(let id, _): .app(id)
     case .answerOnce(.app(let id), _): .app(id)
-    case .answerOnce, .setCondition, .behave, .stall, .shape, .refuseConnections, .configure, .serveSecondary,
+    case .answerOnce, .setCondition, .drive, .behave, .stall, .shape, .refuseConnections, .configure, .serveSecondary,
       .transport, .test, .endPicture:
       nil
     }

@@ -6,6 +6,7 @@ package enum HeadUnitScriptFile {
     /// With EISDIR for a folder, and ESPIPE for anything else that is no regular file.
     case unreadable(path: String, errno: Int32)
     case malformed(path: String, HeadUnitScript.Malformed)
+    case malformedTrack(path: String, GPXTrack.Malformed)
 
     /// One line for users, with the path.
     package var description: String {
@@ -13,21 +14,51 @@ package enum HeadUnitScriptFile {
       case .unreadable(let path, ESPIPE): "\(path) can't be read: it is no regular file"
       case .unreadable(let path, let code): "\(path) can't be read: \(String(cString: strerror(code)))"
       case .malformed(let path, let malformed): "\(path), \(malformed)"
+      case .malformedTrack(let path, let malformed): "\(path), \(malformed)"
       }
     }
   }
 
-  /// Reads the file at once.
+  /// Reads the file at once, and those of the tracks that it drives along.
   /// - Parameter policies: what groups there are; nil does not check their names.
   package static func read(_ path: String, policies: PolicyTable? = .listedApp) throws(Failure) -> HeadUnitScript {
     // One byte more than allowed, to detect a file that is too long.
     let bytes = try bytes(of: path, atMost: HeadUnitScript.maximumByteCount + 1)
+    var script: HeadUnitScript
     do throws(HeadUnitScript.Malformed) {
-      let script = try HeadUnitScript(bytes)
+      script = try HeadUnitScript(bytes)
       if let policies, let fault = script.fault(in: policies) { throw fault }
-      return script
     } catch {
       throw .malformed(path: path, error)
+    }
+    var tracks: [String: GPXTrack] = [:]
+    for index in script.steps.indices {
+      let step = script.steps[index]
+      guard case .drive(let task?) = step.command else { continue }
+      do throws(Failure) {
+        let known = tracks[task.file]
+        let track = if let known { known } else { try track(task.file) }
+        tracks[task.file] = track
+        script.steps[index].command = .drive(task.with(track))
+      } catch {
+        throw .malformed(path: path, HeadUnitScript.Malformed(line: step.line, text: error.description))
+      }
+    }
+    return script
+  }
+
+  /// A typed command, with the track that it drives along.
+  package static func completed(_ command: HeadUnitCommand) throws(Failure) -> HeadUnitCommand {
+    guard case .drive(let task?) = command else { return command }
+    return .drive(task.with(try track(task.file)))
+  }
+
+  private static func track(_ path: String) throws(Failure) -> GPXTrack {
+    let bytes = try bytes(of: path, atMost: GPXTrack.maximumByteCount + 1)
+    do throws(GPXTrack.Malformed) {
+      return try GPXTrack(bytes)
+    } catch {
+      throw .malformedTrack(path: path, error)
     }
   }
 

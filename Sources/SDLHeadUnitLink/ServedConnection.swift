@@ -242,11 +242,11 @@ extension ServedConnection {
     if closeDeadline != nil, isWritten { end(nil) }
   }
 
-  /// The app's end, or that of the network, which bytes on the road come before.
+  /// Nothing can be written any more.
   private func noteEnd(_ transfer: Socket.Transfer) {
-    if road?.awaitsInput == true {
+    if road != nil {
+      // The end is read, too, behind bytes that have not come yet.
       outgoing = ControlFrameBuffer()
-      road?.end(transfer, now: clock.now)
     } else if case .failed(let code) = transfer {
       end(.connectionLost(address: reader.peer, errno: code))
     } else {

@@ -1,6 +1,7 @@
 import SDLHeadUnit
 
-/// One direction of a ``ShapedLink``: a narrow place that takes bytes at a rate, and behind it the way to the other end.
+/// One direction of a ``ShapedLink``: a narrow place that takes bytes at a rate, and behind it the way to the other
+/// end.
 struct ShapedDirection {
   private struct Piece {
     var due: Duration

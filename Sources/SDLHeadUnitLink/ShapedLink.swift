@@ -4,7 +4,8 @@ import SDLLink
 /// One connection's bytes on a slow road: takes them with the time, and returns those that have arrived.
 ///
 /// Bytes from the app wait in the kernel, where they slow the app down, until the road takes them
-/// (``allowance(at:)``); then they are on the road for the delay. A stall lets nothing onto the road and nothing off it.
+/// (``allowance(at:)``); then they are on the road for the delay. A stall lets nothing onto the road, and nothing off
+/// it.
 struct ShapedLink {
   /// From the app.
   private(set) var up: ShapedDirection
@@ -57,9 +58,6 @@ struct ShapedLink {
 
   /// Whether nothing is on the road.
   var isEmpty: Bool { up.isEmpty && down.isEmpty && ending == nil }
-
-  /// Whether bytes of the app are still on the road, or their end.
-  var awaitsInput: Bool { !up.isEmpty || ending != nil }
 
   /// Whether bytes have arrived.
   /// - Parameter takesInput: whether those of the app count.

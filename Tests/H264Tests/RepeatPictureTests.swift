@@ -1,4 +1,4 @@
-import H264
+@testable import H264
 import Testing
 import TestSupport
 
@@ -119,5 +119,72 @@ import TestSupport
       if repeatPicture.accessUnit() != nil { answers += 1 }
     }
     #expect(answers > 100)
+  }
+}
+
+/// Skipped macroblocks with arithmetic coding, beside the encoder of the specification: decoders conceal a wrong end.
+@Suite struct SkipRunTests {
+  /// H.264, 9.3.4.2 to 9.3.4.5, with the lower end and outstanding bits that `SkipRun` does without.
+  private struct ReferenceEncoder {
+    private var low = 0
+    private var range = 510
+    private var outstanding = 0
+    private var isFirst = true
+    private var state = 0
+    private(set) var bits: [Bool] = []
+
+    private mutating func put(_ bit: Bool) {
+      if isFirst { isFirst = false } else { bits.append(bit) }
+      bits += Array(repeating: !bit, count: outstanding)
+      outstanding = 0
+    }
+
+    private mutating func renormalise() {
+      while range < 256 {
+        if low < 256 {
+          put(false)
+        } else if low >= 512 {
+          low -= 512
+          put(true)
+        } else {
+          low -= 256
+          outstanding += 1
+        }
+        range <<= 1
+        low <<= 1
+      }
+    }
+
+    mutating func skip() {
+      range -= Int(SkipRun.lessProbableRanges[state][range >> 6 & 3])
+      state = min(state + 1, SkipRun.lessProbableRanges.count - 1)
+      renormalise()
+    }
+
+    mutating func endOfSlice(_ isEnd: Bool) {
+      range -= 2
+      guard isEnd else { return renormalise() }
+      low += range
+      range = 2
+      renormalise()
+      put(low >> 9 & 1 == 1)
+      let last = low >> 7 & 3 | 1
+      bits += [last >> 1 == 1, last & 1 == 1]
+    }
+  }
+
+  @Test func everyCount() {
+    for count in [1, 2, 3, 7, 20, 64, 99, 396, 1500, 3600, 8160] {
+      var reference = ReferenceEncoder()
+      for macroblock in 0..<count {
+        reference.skip()
+        reference.endOfSlice(macroblock == count - 1)
+      }
+      var writer = PayloadBitWriter()
+      SkipRun.write(count, to: &writer)
+      var expected = PayloadBitWriter()
+      for bit in reference.bits { expected.flag(bit) }
+      #expect(writer.nalUnit(header: 1) == expected.nalUnit(header: 1), "\(count)")
+    }
   }
 }

@@ -47,9 +47,9 @@ import Testing
   /// Video, a touch and a level of the driver, again at the sink; an app without video is another one.
   @Test func aDriveWithVideo() throws {
     let script = """
-      on frame 3: touch tap 10 20
-      on frame 5: level background
-      on hmi-background after 0.3: level full
+      on registered after 0.6: touch tap 10 20
+      on registered after 0.9: level background
+      on registered after 1.2: level full
       """
     try Data(script.utf8).write(to: folder.url.appending(path: "script"))
     let recorded = try run(
@@ -70,7 +70,7 @@ import Testing
         return touches, levels, [(start.get("width"), start.get("height")) for start in starts]
       recorded, again = notifications(sys.argv[1]), notifications(sys.argv[2])
       assert recorded == again, (recorded, again)
-      assert recorded[0] == ["BEGIN", "END"] and recorded[1] == ["NONE", "FULL", "BACKGROUND", "FULL"], recorded
+      assert recorded[0] == ["BEGIN", "END"] and recorded[1] == ["NONE", "FULL", "BACKGROUND", "FULL", "NONE"], recorded
       assert recorded[2][1] == (640, 360), recorded
       print("ok")
       """

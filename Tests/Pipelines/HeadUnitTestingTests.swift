@@ -117,8 +117,8 @@ import Testing
     let revoked = try run(
       "then: expect RegisterAppInterface/response resultCode=DISALLOWED", options + program() + ["Map", "7"])
     #expect(revoked.status == 0, "\(revoked)")
-    let unknown = try run("at 1: grant Base-4", options)
-    #expect(unknown.status == 2 && unknown.errors.contains("line 1: the policies have no group"), "\(unknown)")
+    let unknown = try run("then: expect registered\nat 1: grant Base-4", options)
+    #expect(unknown.status == 2 && unknown.errors.contains("line 2: the policies have no group"), "\(unknown)")
     let malformed = try run(nil, ["--policy", folder.path("test.sdl")])
     #expect(
       malformed.status == 2 && malformed.errors.contains("is no policy table: it is no JSON object"), "\(malformed)")
@@ -160,7 +160,7 @@ import Testing
     let program = try Program(
       [Installation.headUnitTool.path, "--port", "0", "--commands", "--log", "-"] + program("stays"), in: folder,
       input: input)
-    input.fileHandleForWriting.write(Data("expect Show within 20\nlvel\nnever violation for 0.1\n".utf8))
+    input.fileHandleForWriting.write(Data("expect Show within 20\nlvel\nhelp\nnever violation for 0.1\n".utf8))
     try program.waitForOutput { text in
       text.split(separator: "\n").count { $0.contains(#""kind":"expect""#) } == 2 ? true : nil
     }
@@ -169,6 +169,7 @@ import Testing
     #expect(result.status == 0, "\(result)")
     let lines = result.output.split(separator: "\n")
     #expect(lines.allSatisfy { $0.hasPrefix("{") && $0.hasSuffix("}") })
+    #expect(lines.contains { $0.contains(#""type":"help""#) && $0.contains("expect EVENT") })
     #expect(lines.contains { $0.contains("unknown command \\\"lvel\\\"") && $0.contains(#""result":"failed""#) })
   }
 
@@ -270,10 +271,53 @@ import Testing
     #expect(folder.text("out.xml").contains("tests=\"1\" failures=\"1\""), "\(folder.text("out.xml"))")
   }
 
+  private static let track = """
+    <?xml version="1.0"?>
+    <gpx version="1.1" creator="test"><trk><trkseg>
+      <trkpt lat="0" lon="0"><ele>35.5</ele><time>2024-05-01T12:00:00Z</time></trkpt>
+      <trkpt lat="0" lon="0.001"><time>2024-05-01T12:00:10Z</time></trkpt>
+      <trkpt lat="0.001" lon="0.001"><time>2024-05-01T12:00:40Z</time></trkpt>
+    </trkseg></trk></gpx>
+    """
+
+  /// A script whose car drives along a track, for an app that has subscribed to its position.
+  @Test func drive() throws {
+    try Data(Self.track.utf8).write(to: folder.url.appending(path: "a track.gpx"))
+    let result = try run(
+      """
+      then: expect SubscribeVehicleData/response resultCode=SUCCESS within 20
+      then: drive "\(folder.path("a track.gpx"))" speed 100
+      then: expect OnVehicleData gps.utcSeconds=0 gps.altitude=35.5
+      then: expect OnVehicleData speed~"^40"
+      then: expect OnVehicleData gps.utcSeconds=40 gps.latitudeDegrees=0.001
+      then: expect OnVehicleData speed~"^0"
+      """, program("subscribes"))
+    #expect(result.status == 0, "\(result)")
+  }
+
+  /// A file that can't be driven along is an error at the start, or of the typed command.
+  @Test func tracksThatAreNone() throws {
+    let file = folder.path("a.gpx")
+    try Data("<gpx>\n<wpt lat=\"91\" lon=\"0\"/></gpx>".utf8).write(to: URL(filePath: file))
+    let result = try run("at 1: drive \(file)\nthen: expect registered", [])
+    #expect(result.status == 2, "\(result)")
+    #expect(
+      result.errors.contains("test.sdl, line 1: \(file), line 2: \"91\" is no latitude from -90 to 90"), "\(result)")
+    let input = Pipe()
+    let program = try Program([Installation.headUnitTool.path, "--port", "0", "--commands"], in: folder, input: input)
+    input.fileHandleForWriting.write(Data("drive /nonexistent/a.gpx\nquit\n".utf8))
+    let typed = program.wait()
+    #expect(typed.output.contains("command without effect: /nonexistent/a.gpx can't be read: No such"), "\(typed)")
+  }
+
   /// A road of the command line, until the script has another: it takes the app's start there and back.
   @Test func slowRoad() throws {
     let result = try run(
-      "then: expect registered within 20\nthen: shape down=600kbit loss-stall=50ms/1s\nthen: expect unregistered within 20",
+      """
+      then: expect registered within 20
+      then: shape down=600kbit loss-stall=50ms/1s
+      then: expect unregistered within 20
+      """,
       ["--shape", "up=600kbit delay=150ms jitter=5ms", "--log", folder.path("run.jsonl")] + program("unregisters"))
     #expect(result.status == 0, "\(result)")
     let check = """

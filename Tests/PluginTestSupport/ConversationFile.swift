@@ -14,7 +14,8 @@ final class ConversationFile {
     guard let file = fopen(path, "r") else { return [] }
     defer { fclose(file) }
     var buffer = [UInt8](repeating: 0, count: 4 << 20)
-    return Array(buffer.prefix(fread(&buffer, 1, buffer.count, file)))
+    let count = fread(&buffer, 1, buffer.count, file)
+    return Array(buffer.prefix(count))
   }
 
   /// Its lines, which have to be JSON and whole.

@@ -19,7 +19,8 @@ import Testing
     let file = try #require(fopen(path, "r"))
     defer { fclose(file) }
     var buffer = [UInt8](repeating: 0, count: 1 << 20)
-    return String(decoding: buffer.prefix(fread(&buffer, 1, buffer.count, file)), as: UTF8.self)
+    let count = fread(&buffer, 1, buffer.count, file)
+    return String(decoding: buffer.prefix(count), as: UTF8.self)
   }
 
   /// Everything that was added is there once it is closed, and nothing after that.

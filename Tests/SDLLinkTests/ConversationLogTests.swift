@@ -152,7 +152,8 @@ extension LinkTests {
       let file = try #require(fopen(path, "r"))
       defer { fclose(file) }
       var buffer = [UInt8](repeating: 0, count: 4 << 20)
-      return try parse(Array(buffer.prefix(fread(&buffer, 1, buffer.count, file))))
+      let count = fread(&buffer, 1, buffer.count, file)
+      return try parse(Array(buffer.prefix(count)))
     }
 
     /// Encrypted RPCs are readable, with their answers; control frames have their parameters; video is counted.

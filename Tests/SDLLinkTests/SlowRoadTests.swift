@@ -76,7 +76,7 @@ extension LinkTests {
       phone.stop()
     }
 
-    /// The last frame is written before the head unit closes the connection, though it takes longer than without a road.
+    /// The last frame is written before the head unit closes the connection, though it takes longer than usual.
     @Test func lastFrame() throws {
       let (phone, _) = try Phone.withOffer()
       try command("answer register-secondary nak", to: phone)

@@ -24,10 +24,30 @@ package struct VehicleReading: Equatable, Sendable {
 
   /// The car's position, in degrees, and its heading, in degrees from north.
   package init?(latitude: Double, longitude: Double, heading: Double? = nil) {
+    self.init(latitude: latitude, longitude: longitude, heading: heading, altitude: nil, time: nil)
+  }
+
+  /// As above. An altitude, in metres, or a time that the specification does not have is left out.
+  init?(latitude: Double, longitude: Double, heading: Double?, altitude: Double?, time: UTCTime?) {
     var members: JSONObject = ["latitudeDegrees": .number(latitude), "longitudeDegrees": .number(longitude)]
     members["heading"] = heading.map(JSONValue.number)
+    if let altitude, (-10_000...10_000).contains(altitude) { members["altitude"] = .number(altitude) }
+    if let time, (2010...2100).contains(time.date.year) {
+      let (date, clock) = (time.date, time.clock)
+      let fields = [
+        "utcYear": date.year, "utcMonth": date.month, "utcDay": date.day, "utcHours": clock.hours,
+        "utcMinutes": clock.minutes, "utcSeconds": clock.seconds,
+      ]
+      members.merge(fields.mapValues(JSONValue.integer)) { $1 }
+    }
     guard VehicleDataItem.all["gps"]?.schema.contains(.object(members)) == true else { return nil }
     self.init(name: "gps", value: .object(members))
+  }
+
+  /// In km/h.
+  init?(speed: Double) {
+    guard VehicleDataItem.all["speed"]?.schema.contains(.number(speed)) == true else { return nil }
+    self.init(name: "speed", value: .number(speed))
   }
 
   private init(name: String, value: JSONValue) {

@@ -143,7 +143,6 @@ struct MediaService<Checker: MediaChecker>: Sendable {
     guard case .open(let permission) = state else { return }
     if app.allows(type) {
       if case .allowed = permission { return }
-      context.timers.cancel(stopGrace)
       state = .open(.allowed)
     } else if app.status.level == HMILevel.none {
       end(.hmiLevelNone, &context)
@@ -153,7 +152,8 @@ struct MediaService<Checker: MediaChecker>: Sendable {
     }
   }
 
-  /// From now on the app must know that it may not stream.
+  /// From now on the app must know that it may not stream. What has ended the time of grace before does not cancel its
+  /// timer, which a new one arms again.
   mutating func graceOver() {
     if case .open(.grace(let since)) = state { state = .open(.forbidden(since: since)) }
   }
@@ -285,7 +285,6 @@ struct MediaService<Checker: MediaChecker>: Sendable {
       unacknowledgedEnds = 2
     }
     state = .ending(since: context.now)
-    context.timers.cancel(stopGrace)
     if type == .video { context.timers.cancel(.videoData) }
     context.timers.arm(endServiceACK, at: context.now + CoreLimits.endServiceACK)
     context.report(checker.stop(reason))
@@ -301,7 +300,6 @@ struct MediaService<Checker: MediaChecker>: Sendable {
   mutating func forbid(_ context: inout ServedContext) {
     guard isOpen else { return }
     state = .listed(forbiddenSince: context.now)
-    context.timers.cancel(stopGrace)
     if type == .video { context.timers.cancel(.videoData) }
     context.report(checker.stop(.hmiLevelNone))
   }
@@ -338,7 +336,7 @@ struct MediaService<Checker: MediaChecker>: Sendable {
 
   /// Removes the service, without EndService; reports it unless its end was reported before.
   mutating func close(_ reason: HeadUnitSession.StreamStopReason, _ context: inout ServedContext) {
-    context.timers.cancel(stopGrace, endServiceACK)
+    context.timers.cancel(endServiceACK)
     if type == .video { context.timers.cancel(.videoData) }
     switch state {
     case .closed: return

@@ -63,6 +63,8 @@ package struct Replay: Equatable, Sendable {
   /// How much earlier than in the recording a message may come, in messages.
   private static let lookAhead = 50
   private static let maximumOutcomes = 100
+  /// What is faster is not delayed.
+  private static let shortestDelay = Duration.milliseconds(5)
 
   /// How much faster than it was recorded.
   private let speed: Double
@@ -110,7 +112,9 @@ package struct Replay: Equatable, Sendable {
 
   private mutating func add(_ command: HeadUnitCommand, at time: Duration) {
     guard let last = steps.indices.last else { return }
-    steps[last].actions.append(Action(delay: (time - steps[last].time) / speed, command: command))
+    let delay = (time - steps[last].time) / speed
+    // Recorded times are whole milliseconds: what followed at once does so again.
+    steps[last].actions.append(Action(delay: delay < Self.shortestDelay ? .zero : delay, command: command))
   }
 
   private mutating func addAnswer(
@@ -132,9 +136,6 @@ package struct Replay: Equatable, Sendable {
     }
     if !commands.isEmpty { answers[key, default: []].append(commands) }
   }
-
-  /// What is faster is not delayed.
-  private static let shortestDelay = Duration.milliseconds(5)
 
   /// - Parameter response: nil for none.
   private static func answer(

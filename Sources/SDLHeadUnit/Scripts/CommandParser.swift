@@ -31,6 +31,9 @@ enum CommandParser {
     case "screenshot":
       let words = try quotedWords(text.dropFirst(name.count))
       return words.count == 1 ? .picture(PictureTask(file: words[0], text: text)) : nil
+    case "drive":
+      let words = try quotedWords(text.dropFirst(name.count))
+      return words == ["off"] ? .drive(nil) : DriveTask(words).map { .drive($0) }
     case "expect", "never":
       guard let kind = Expectation.Kind(rawValue: name) else { return nil }
       let words = try quotedWords(text.dropFirst(name.count))

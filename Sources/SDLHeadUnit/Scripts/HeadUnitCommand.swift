@@ -18,6 +18,8 @@ package enum HeadUnitCommand: Equatable, Sendable {
   case driverDistraction(OnDriverDistraction)
   /// The car's readings from now on, for all apps, also those that connect later.
   case vehicle(VehicleReading)
+  /// Readings along a track, from now on; nil ends them. The car stays where it is.
+  case drive(DriveTask?)
   /// The language of the head unit from now on, for all apps.
   case language(String)
   /// Asks all apps to fetch the head unit's policy from this URL.
@@ -144,6 +146,11 @@ extension HeadUnitCommand {
     ),
     ("gps LATITUDE LONGITUDE [HEADING]", "sends the car's position and heading, in degrees"),
     (
+      "drive FILE [speed N]",
+      "sends position and speed along the track in a GPX file, at its own times, or N times as fast"
+    ),
+    ("drive off", "ends the drive"),
+    (
       "language LANGUAGE",
       "changes the head unit's language, such as DE-DE (OnLanguageChange); apps in another one are unregistered"
     ),
@@ -195,8 +202,9 @@ extension HeadUnitCommand {
     ("stall SECONDS", "neither reads nor writes for this time"),
     (
       "shape [up=RATE] [down=RATE] [delay=TIME] [jitter=TIME] [loss-stall=TIME/TIME]",
-      "makes the road slow, for all connections: up from the app and down to it, such as 600kbit (a second); a delay such "
-        + "as 80ms one way, and up to jitter more; loss-stall=300ms/5s lets nothing pass for 300 ms every 5 s on average"
+      "makes the road slow, for all connections: up from the app and down to it, such as 600kbit (a second); a delay "
+        + "such as 80ms one way, and up to jitter more; loss-stall=300ms/5s lets nothing pass for 300 ms every 5 s on "
+        + "average"
     ),
     ("shape off", "makes the road as fast as the network"),
     ("refuse-connections on|off", "closes the port, and the port for secondary transports"),

@@ -231,6 +231,10 @@ extension HeadUnitScript {
     package var line: Int
     package var text: String
 
+    package init(line: Int, text: String) {
+      (self.line, self.text) = (line, text)
+    }
+
     /// "line 7: …".
     package var description: String { "line \(line): \(text)" }
   }

@@ -48,6 +48,7 @@ package struct HeadUnitScriptRun: Sendable {
   private var frames: [UInt8: FrameCount] = [:]
   /// Sorted by time, and for equal times in the order of addition.
   private var waiting: [(time: Duration, operation: Operation)] = []
+  private var drive: Drive?
   private var windowStart: Duration?
   private var countInWindow = 0
   private var dropping = Dropping.none
@@ -98,7 +99,7 @@ package struct HeadUnitScriptRun: Sendable {
   }
 
   private var nextOperation: Duration? {
-    guard let first = waiting.first?.time else { return nil }
+    guard let first = [waiting.first?.time, drive?.nextDeadline].compactMap(\.self).min() else { return nil }
     guard let windowStart, countInWindow >= Self.maximumStepCount else { return first }
     return max(first, windowStart + Self.window)
   }
@@ -177,6 +178,11 @@ package struct HeadUnitScriptRun: Sendable {
     for message in messages { wait(for: now + message.time, Operation(command: .touch(message.event), app: app)) }
   }
 
+  /// Begins to drive along a track, instead of another; nil ends the drive.
+  package mutating func drive(_ task: DriveTask?, now: Duration) {
+    drive = task.flatMap { task in task.track.map { Drive($0, factor: task.factor, start: now) } }
+  }
+
   /// Removes and returns the first operation that is due; nil also at the end of a window's operations.
   package mutating func takeDue(at now: Duration) -> Operation? {
     if windowStart.map({ now - $0 >= Self.window }) ?? true {
@@ -187,6 +193,10 @@ package struct HeadUnitScriptRun: Sendable {
     if countInWindow < Self.maximumStepCount, let command = replay?.takeDue(at: now) {
       countInWindow += 1
       return Operation(command: command, app: replay?.app)
+    }
+    if countInWindow < Self.maximumStepCount, let reading = drive?.takeDue(at: now) {
+      countInWindow += 1
+      return Operation(command: .vehicle(reading))
     }
     while countInWindow < Self.maximumStepCount, let first = waiting.first, first.time <= now {
       countInWindow += 1

@@ -3,7 +3,7 @@ import SDLMessages
 import SDLWire
 
 extension FuzzTarget {
-  /// What people and peers write: scripts and commands, texts of options, files of sound, names that are shown.
+  /// What people and peers write: scripts and commands, texts of options, files of sound and tracks, names that are shown.
   static let texts = [
     FuzzTarget("scripts", bytesPerInputByte: 64) { bytes in
       let text = String(decoding: bytes, as: UTF8.self)
@@ -27,6 +27,11 @@ extension FuzzTarget {
       configuration.adopt(recording)
     },
     FuzzTarget("policies", bytesPerInputByte: 512) { _ = try? PolicyTable(parsing: $0) },
+    FuzzTarget("gpx", bytesPerInputByte: 32) { bytes in
+      guard let points = (try? GPXTrack(bytes))?.points else { return }
+      rule(!points.isEmpty && points.count <= bytes.count, "points of no bytes")
+      rule(zip(points, points.dropFirst()).allSatisfy { $0.offset <= $1.offset }, "a drive back in time")
+    },
     FuzzTarget("wav", bytesPerInputByte: 4) { _ = WAVSound($0) },
   ]
 }

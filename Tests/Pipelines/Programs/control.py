@@ -21,6 +21,8 @@ class Car:
             [head_unit, "--port", "0", "--control", "0", "--control-token", TOKEN, "--", sys.executable, show, "stays"],
             stdout=subprocess.PIPE, text=True)
         for line in self.process.stdout:
+            if line.startswith("listening "):
+                self.head_unit_port = int(line.split()[1])
             if line.startswith("control "):
                 assert line.split()[2:] == ["token", TOKEN], line
                 self.port = int(line.split()[1].rsplit(":", 1)[1])
@@ -67,6 +69,9 @@ def check_commands(car):
     lines = [json.loads(line) for line in body.splitlines()]
     assert lines[0]["seq"] == answer["seq"] and lines[0]["text"] == "vehicle speed 120", lines[0]
     assert b"expect EVENT" in car.ask("POST", "/command", "help")[1]
+    # A connection without an app is none.
+    with socket.create_connection(("127.0.0.1", car.head_unit_port)):
+        assert len(json.loads(car.ask("GET", "/state")[1])["apps"]) == 1
     status, body = car.ask("GET", "/screenshot.png")
     assert status == 409 and b"no app shows a picture" in body, body
 

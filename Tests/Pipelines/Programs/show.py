@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """An app that registers at the head unit in SDL_PORT, shows a text with a button, and ends: show.py END [NAME [ID]]
 
-END is one of unregisters, vanishes, stays, fails (before it registers), shows-odd, sends-a-file.
+END is one of unregisters, vanishes, stays, fails (before it registers), shows-odd, sends-a-file, subscribes (to the car's position and speed, and stays).
 """
 
 import json
@@ -66,9 +66,11 @@ def main():
     if end == "sends-a-file":
         data = bytes(range(256)) * 400
         app.request(32, {"syncFileName": "a.bin", "fileType": "BINARY", "length": len(data)}, data)
-    if end in ("unregisters", "shows-odd", "stays"):
+    if end == "subscribes":
+        app.request(20, {"gps": True, "speed": True})
+    if end in ("unregisters", "shows-odd", "stays", "subscribes"):
         # For what the test does meanwhile.
-        time.sleep(60 if end == "stays" else 1)
+        time.sleep(60 if end in ("stays", "subscribes") else 1)
     if end != "vanishes":
         app.request(2, {})
     app.connection.close()

@@ -144,6 +144,16 @@ import Testing
     #expect(try answer(&app, function, parameters)["resultCode"]?.string == code)
   }
 
+  /// A request may be used from the version on that has introduced it.
+  @Test(arguments: [(RPCVersion(6), true), (RPCVersion(5, 1), false)])
+  func firstVersion(version: RPCVersion, isSupported: Bool) throws {
+    var configuration = HeadUnitPreset.standard.configuration
+    configuration.rpcVersion = version
+    var app = TestApp.active(configuration)
+    let code = try answer(&app, 58, "{}")["resultCode"]?.string
+    #expect(code == (isSupported ? "SUCCESS" : "UNSUPPORTED_REQUEST"))
+  }
+
   /// Head units of RPC 4.4 do not support later requests.
   @Test func versions() throws {
     var configuration = HeadUnitPreset.standard.configuration

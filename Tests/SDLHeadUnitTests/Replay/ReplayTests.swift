@@ -157,7 +157,7 @@ import Testing
     run.drive()
     #expect(!run.replay.isOver)
     run.wait(.seconds(2))
-    #expect(run.replay.isOver && run.outcomes == ["replay of 7 messages: met"])
+    #expect(run.replay.isOver && run.outcomes == ["replay of 6 messages: met"])
     #expect(run.replay.nextDeadline == nil)
   }
 
@@ -208,7 +208,7 @@ import Testing
     var run = try Run()
     run.start(.rpc)
     run.wait(.seconds(100))
-    #expect(run.replay.isOver && run.outcomes.count == 6)
+    #expect(run.replay.isOver && run.outcomes.count == 5)
     #expect(run.commands.contains { $0.contains("level(") } && run.commands.count { $0.contains("notify") } == 2)
   }
 
@@ -235,7 +235,7 @@ import Testing
     run.start(.rpc)
     run.replay.finish()
     let outcomes = run.outcomes
-    #expect(outcomes.count == 6 && outcomes.allSatisfy { $0.hasSuffix("it did not come") })
+    #expect(outcomes.count == 5 && outcomes.allSatisfy { $0.hasSuffix("it did not come") })
     run.replay.finish()
     #expect(run.outcomes.isEmpty)
   }
@@ -275,7 +275,7 @@ import Testing
     run.request(.show)
     run.commands = []
     run.wait(.seconds(3))
-    #expect(run.commands == ["2.0 seconds: cut"])
+    #expect(run.commands.last == "2.0 seconds: cut" && run.commands.count == 2)
     run.start(.rpc)
     run.wait(.seconds(2))
     #expect(run.outcomes == ["replay of 4 messages: met"])

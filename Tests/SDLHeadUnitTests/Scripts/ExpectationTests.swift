@@ -30,6 +30,13 @@ import Testing
       "softButtons": .array([.object(["text": .string("OK")]), .object(["text": .string("ROCK 7")])]),
     ])
 
+  /// A failure lists events, which an app makes as long as it likes.
+  @Test func longEventsAreCutInFailures() {
+    let text = EventRecord("Show", ["mainField1": .string(String(repeating: "x", count: 10_000))]).text
+    #expect(text.hasPrefix("Show {\"mainField1\":\"xxx") && (200...300).contains(text.count))
+    #expect(EventRecord("Show").text == "Show")
+  }
+
   @Test(
     arguments: [
       ("Show", .matches), ("Show mainField1=\"Hello SDL!\"", .matches), ("Show duration=5 isOn=true", .matches),

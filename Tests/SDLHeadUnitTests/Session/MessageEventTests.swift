@@ -40,6 +40,10 @@ import Testing
     var app = TestApp.secured(.accept, change: { $0.reportsMessages = true })
     app.startEncrypted(.rpc)
     app.shakeHands()
+    let controls = messages(app.events).filter {
+      if case .control(.startServiceACK, _, _, _) = $0.content { true } else { false }
+    }
+    #expect(controls.map(\.isEncrypted) == [false, true])
     app.forget()
     app.readsRPCs = false
     app.sendEncrypted(
