@@ -168,7 +168,7 @@ package struct Blanking: Sendable {
     func blanked(by values: BlankedValues) -> String? {
       guard let parts else { return nil }
       let words = parts.map { part in part.kind.map { values.word(for: part.text, $0) } ?? part.text }
-      return ([beginning + command] + words.map { $0[...] }).joined(separator: " ")
+      return ([String(beginning + command)] + words).joined(separator: " ")
     }
   }
 }

@@ -141,6 +141,32 @@ import Testing
     #expect(result.output.contains("program: SUCCESS") && result.output.contains(" program=0\n"), "\(result)")
   }
 
+  /// A pipe gets all of the video and the sound, although its reader takes its time after the end.
+  @Test(arguments: [
+    ("--record", "videotestsrc pattern=snow num-buffers=60 ! sdlvideosink sync=false", 0),
+    (
+      "--record-audio",
+      "audiotestsrc num-buffers=600 samplesperbuffer=1600 ! audio/x-raw,rate=16000 ! sdlaudiosink sync=false", 44
+    ),
+  ])
+  func recordingForASlowReader(option: String, stream: String, headerCount: Int) throws {
+    let pipe = folder.path("pipe")
+    #expect(mkfifo(pipe, 0o600) == 0)
+    let script = Installation.package.appending(path: "Tests/Pipelines/Programs/slow-reader.py").path
+    let reader = try Program(["/usr/bin/python3", script, pipe], in: folder)
+    let result = try run(
+      nil,
+      [
+        option, pipe, "--log", folder.path("run.jsonl"), "--", "sh", "-c",
+        "exec gst-launch-1.0 -q \(stream) uri=$SDL_URI",
+      ])
+    #expect(result.status == 0, "\(result)")
+    let log = try String(contentsOfFile: folder.path("run.jsonl"), encoding: .utf8)
+    let counts = log.matches(of: /"bytes":(\d+),"kind":"media"/).compactMap { Int($0.1) }
+    let count = try #require(Int(reader.wait().output.trimmingCharacters(in: .whitespacesAndNewlines)))
+    #expect(count == counts.reduce(headerCount, +) && count > 500_000, "\(counts)")
+  }
+
   /// The program, and what it has started, ends with the head unit; its variables name the head unit.
   @Test func programEndsWithTheHeadUnit() throws {
     let script = "echo $SDL_URI $SDL_PORT; trap '' TERM; sleep 1000 & echo child $!; wait; wait"

@@ -7,7 +7,8 @@ package struct SimulateTool {
   private var isSingle = false
   private var file: String?
 
-  /// `--time SECONDS`, `--from SEED`, `--seed SEED` for one alone, with a trace; `--case FILE`.
+  /// `--time SECONDS`, `--from SEED`, `--seed SEED` for one alone, with a trace; `--case FILE`,
+  /// a scenario or a recorded drive (`.jsonl`).
   package init(_ arguments: some Sequence<String>) {
     var iterator = arguments.makeIterator()
     while let name = iterator.next(), let value = iterator.next() {
@@ -67,7 +68,7 @@ package struct SimulateTool {
 
   private func runCase(_ file: String) -> Int32 {
     guard let data = FileManager.default.contents(atPath: file),
-      let scenario = try? JSONDecoder().decode(Scenario.self, from: data)
+      let scenario = Scenario(data, isRecording: file.hasSuffix(".jsonl"))
     else {
       print("\(file) can't be read")
       return 2

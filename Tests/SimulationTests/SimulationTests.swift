@@ -29,6 +29,22 @@ import Testing
     #expect(Simulation.outcome(of: scenario).finding == nil)
   }
 
+  /// What a driver did on a recorded drive, to an app of the simulation.
+  @Test func recordedDrive() throws {
+    let data = try Data(contentsOf: Self.folder.appendingPathComponent("recorded-drive.jsonl"))
+    let scenario = try #require(Scenario(data, isRecording: true))
+    let actions = scenario.steps.map(\.action)
+    for action in [
+      "car level background not-streamable not-audible", "car touch begin 0 100 200", "car resize 640x360", "car cut",
+      "car end-video",
+    ] {
+      #expect(actions.contains(action), "\(actions)")
+    }
+    #expect(scenario.steps.reduce(0) { $0 + $1.after } > 3000)
+    #expect(Simulation.outcome(of: scenario).finding == nil)
+    #expect(Scenario(Data("{}".utf8), isRecording: true) == nil && Scenario(Data("{}".utf8), isRecording: false) == nil)
+  }
+
   @Test func thereAreCases() {
     #expect(Self.cases.count > 10)
   }

@@ -172,7 +172,9 @@ extension ConversationRecording {
     return nil
   }
 
-  fileprivate func firstResponse(to function: FunctionID, where fits: (JSONObject) -> Bool = { _ in true }) -> JSONObject? {
+  fileprivate func firstResponse(
+    to function: FunctionID, where fits: (JSONObject) -> Bool = { _ in true }
+  ) -> JSONObject? {
     for (index, entry) in entries.enumerated() {
       guard let request = entry.message?.request, request.function == function, fits(request.parameters) else {
         continue

@@ -81,8 +81,10 @@ package struct Replay: Equatable, Sendable {
   private(set) var isOver = false
   /// The one app that is compared; nil before it has come, and after its connection has ended.
   private(set) var app: UInt8?
-  /// Sorted, the next one last.
+  /// What the head unit did on its own, sorted, the next one last.
   private var due: [(time: Duration, command: HeadUnitCommand)] = []
+  /// The next answers, which come first.
+  private var nextAnswers: [HeadUnitCommand] = []
   private var outcomes: [TestOutcome] = []
   private var differenceCount = 0
 
@@ -192,7 +194,9 @@ package struct Replay: Equatable, Sendable {
 
 extension Replay {
   /// When ``takeDue(at:)`` has something to do; nil while it waits for the app's first message, and after the end.
-  var nextDeadline: Duration? { [due.last?.time, deadline, isOver ? nil : end].compactMap(\.self).min() }
+  var nextDeadline: Duration? {
+    nextAnswers.isEmpty ? [due.last?.time, deadline, isOver ? nil : end].compactMap(\.self).min() : .zero
+  }
 
   /// What has to be set before the app comes.
   mutating func start() -> [HeadUnitCommand] {
@@ -216,7 +220,7 @@ extension Replay {
   mutating func note(_ message: ConversationMessage, app id: UInt8, now: Duration) {
     guard !isOver, let key = Key(message), app == nil || app == id else { return }
     app = id
-    schedule(nextAnswer(to: key).map { (now, $0) })
+    nextAnswers += nextAnswer(to: key)
     guard let index = steps[next...].prefix(Self.lookAhead).firstIndex(where: { !$0.isDone && $0.key == key }) else {
       return differ("\(key)", "the recorded app did not send it here")
     }
@@ -235,7 +239,12 @@ extension Replay {
 
   private mutating func finish(_ index: Int, now: Duration) {
     steps[index].isDone = true
-    schedule(steps[index].actions.map { (now + $0.delay, $0.command) })
+    let actions = steps[index].actions.map { (time: now + $0.delay, command: $0.command) }
+    if !actions.isEmpty {
+      // Those of the same time in the order in which they were added.
+      due = (due.reversed() + actions).enumerated()
+        .sorted { ($0.element.time, $0.offset) < ($1.element.time, $1.offset) }.map(\.element).reversed()
+    }
     while next < steps.count, steps[next].isDone { next += 1 }
     if next < steps.count {
       deadline = now + max(steps[next].time - steps[index].time, .zero) / speed + Self.patience
@@ -243,13 +252,6 @@ extension Replay {
       deadline = nil
       end = max(now, due.first?.time ?? now) + Self.rest
     }
-  }
-
-  private mutating func schedule(_ commands: [(time: Duration, command: HeadUnitCommand)]) {
-    guard !commands.isEmpty else { return }
-    // Those of the same time in the order in which they were added.
-    due = (due.reversed() + commands).enumerated()
-      .sorted { ($0.element.time, $0.offset) < ($1.element.time, $1.offset) }.map(\.element).reversed()
   }
 
   private mutating func compare(_ parameters: JSONObject, _ index: Int) {
@@ -276,6 +278,7 @@ extension Replay {
       differ(name(next), "it did not come within \(Self.patience.inSeconds) of its time")
       finish(next, now: deadline)
     }
+    if !nextAnswers.isEmpty { return nextAnswers.removeFirst() }
     if let last = due.last, last.time <= now {
       due.removeLast()
       return last.command
@@ -294,7 +297,7 @@ extension Replay {
   private mutating func close() {
     guard !isOver else { return }
     isOver = true
-    due = []
+    (due, nextAnswers) = ([], [])
     if differenceCount == 0 { outcomes.append(TestOutcome(line: nil, text: "replay of \(steps.count) messages")) }
   }
 

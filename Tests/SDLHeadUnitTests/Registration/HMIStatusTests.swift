@@ -71,7 +71,6 @@ import Testing
     app.set(.limited, .notStreamable)
     app.wait(.milliseconds(600))
     app.set(.full, .streamable)
-    #expect(app.session.nextDeadline == nil)
     app.wait(.seconds(2))
     app.video(Stream.keyFrame)
     #expect(app.events.last == .videoData(Stream.keyFrame))

@@ -58,7 +58,14 @@ import Testing
     rpc(1.1, up, "request", "RegisterAppInterface", 1, app: nil),
     rpc(
       1.1, down, "response", "RegisterAppInterface", 1,
-      success.merging(["language": .string("DE-DE"), "systemSoftwareVersion": .string("7.1")]) { $1 }),
+      success.merging([
+        "language": .string("DE-DE"), "systemSoftwareVersion": .string("7.1"),
+        "displayCapabilities": .object([
+          "screenParams": .object([
+            "resolution": .object(["resolutionWidth": .integer(1024), "resolutionHeight": .integer(600)])
+          ])
+        ]),
+      ]) { $1 }),
     rpc(1.1, down, "notification", "OnHMIStatus", -1, status("NONE")),
     rpc(
       1.1, down, "notification", "OnPermissionsChange", -1,
@@ -192,6 +199,50 @@ import Testing
     #expect(run.commands.contains { $0.contains("answer(Alert") && $0.contains("regular") })
   }
 
+  /// A start of video is acknowledged with the recorded size, but with this head unit's own largest payload.
+  @Test func anAcknowledgedStart() throws {
+    let acknowledgement = Self.frame(
+      8.3, Self.down, "StartServiceACK", "video",
+      ["width": .integer(640), "height": .integer(360), "mtu": .integer(1500)])
+    let lines = Self.recorded.map { $0.contains("StartServiceNAK") ? acknowledgement : $0 }
+    var replay = Replay(try Self.recording(lines))
+    let commands = replay.start()
+    #expect(commands.contains(.answerOnce(.acknowledge(VideoServiceParameters(width: 640, height: 360)))))
+    #expect(commands.contains(.behave(.videoStartDelay(.milliseconds(300)))))
+  }
+
+  /// What every head unit sends after a registration is not sent twice; more of it is.
+  @Test func ownNotifications() throws {
+    let displays: JSONObject = [
+      "systemCapability": .object(["systemCapabilityType": .string("DISPLAYS"), "displayCapabilities": .array([])])
+    ]
+    var lines = Self.recorded
+    for time in [1.2, 1.3] {
+      lines.insert(Self.rpc(time, Self.down, "notification", "OnSystemCapabilityUpdated", -1, displays), at: 7)
+    }
+    var run = try Run(lines)
+    run.start(.rpc)
+    run.request(.registerAppInterface)
+    run.commands = []
+    run.wait(.seconds(0.9))
+    #expect(run.commands.count == 2 && run.commands.count { $0.contains("DISPLAYS") } == 1, "\(run.commands)")
+  }
+
+  /// A drive has times in which the app says nothing.
+  @Test func longPauses() throws {
+    var lines = Array(Self.recorded[..<10])
+    lines.append(Self.rpc(30, Self.up, "request", "Speak", 3))
+    var run = try Run(lines)
+    run.start(.rpc)
+    run.request(.registerAppInterface)
+    run.request(.show)
+    run.wait(.seconds(28))
+    #expect(run.outcomes.isEmpty)
+    run.request(.speak)
+    run.wait(.seconds(2))
+    #expect(run.outcomes == ["replay of 4 messages: met"])
+  }
+
   @Test func aMessageThatDoesNotCome() throws {
     var run = try Run()
     run.drive(without: [.show])
@@ -237,7 +288,7 @@ import Testing
     let outcomes = run.outcomes
     #expect(outcomes.count == 5 && outcomes.allSatisfy { $0.hasSuffix("it did not come") })
     run.replay.finish()
-    #expect(run.outcomes.isEmpty)
+    #expect(run.outcomes.isEmpty && run.replay.takeDue(at: run.now + .seconds(100)) == nil)
   }
 
   /// Only one app is compared, and after its end the next.
@@ -289,6 +340,8 @@ import Testing
     var configuration = HeadUnitPreset.standard.configuration
     configuration.adopt(recording)
     #expect(configuration.maximumProtocolVersion == ProtocolVersion(5, 3, 0) && configuration.vehicle.make == "Rover")
+    #expect(configuration.language == "DE-DE" && configuration.vehicle.systemSoftwareVersion == "7.1")
+    #expect(configuration.screen == ImageResolution(1024, 600) && configuration.activation == nil)
     var app = TestApp(configuration)
     var replay = Replay(recording)
     func apply(_ command: HeadUnitCommand) {
@@ -367,6 +420,9 @@ import Testing
         sender: .headUnit,
         content: .control(.startServiceACK, .video, parameters: ["width": .integer(800)], details: "800")),
     ]
+    #expect(messages[1].members["text"] == nil && messages[2].members["params"] != nil)
+    let plain = ConversationMessage(sender: .app, content: .control(.heartbeat, .control, parameters: [:], details: ""))
+    #expect(plain.members["params"] == nil && plain.members["text"] == nil)
     for message in messages {
       let members = message.members.merging(["kind": .string(message.kind)]) { $1 }
       #expect(ConversationMessage(members: members) == message)

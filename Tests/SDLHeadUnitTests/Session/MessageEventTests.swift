@@ -43,7 +43,7 @@ import Testing
     let controls = messages(app.events).filter {
       if case .control(.startServiceACK, _, _, _) = $0.content { true } else { false }
     }
-    #expect(controls.map(\.isEncrypted) == [false, true])
+    #expect(controls.map(\.isEncrypted) == [true])
     app.forget()
     app.readsRPCs = false
     app.sendEncrypted(
