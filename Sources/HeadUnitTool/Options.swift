@@ -333,41 +333,39 @@ struct Options {
     }
   }
 
-  private static func sound(_ path: String) throws(Invalid) -> WAVSound {
+  /// - Parameters:
+  ///   - count: a file with more bytes is another one.
+  ///   - fault: what is said between the path and the reason.
+  private static func file<Value, Failure: Error>(
+    _ path: String, atMost count: Int, _ fault: String, _ read: ([UInt8]) throws(Failure) -> Value
+  ) throws(Invalid) -> Value {
+    let bytes: [UInt8]
     do throws(HeadUnitScriptFile.Failure) {
-      let bytes = try HeadUnitScriptFile.bytes(of: path, atMost: WAVSound.maximumByteCount + 1)
-      if let sound = WAVSound(bytes) { return sound }
+      bytes = try HeadUnitScriptFile.bytes(of: path, atMost: count + 1)
     } catch {
       throw Invalid(text: "\(error)")
     }
+    do throws(Failure) {
+      return try read(bytes)
+    } catch {
+      throw Invalid(text: "\(path) \(fault): \(error)")
+    }
+  }
+
+  private static func sound(_ path: String) throws(Invalid) -> WAVSound {
+    if let sound = try file(path, atMost: WAVSound.maximumByteCount, "", WAVSound.init) { return sound }
     throw Invalid(text: "\(path) is no WAV file with PCM of 8 or 16 bits, or is too long")
   }
 
   private static func conversation(_ path: String) throws(Invalid) -> ConversationRecording {
-    let bytes: [UInt8]
-    do throws(HeadUnitScriptFile.Failure) {
-      bytes = try HeadUnitScriptFile.bytes(of: path, atMost: ConversationRecording.maximumByteCount + 1)
-    } catch {
-      throw Invalid(text: "\(error)")
-    }
-    do throws(ConversationRecording.Malformed) {
-      return try ConversationRecording(parsing: bytes)
-    } catch {
-      throw Invalid(text: "\(path) can't be replayed: \(error)")
+    try file(path, atMost: ConversationRecording.maximumByteCount, "can't be replayed") {
+      bytes throws(ConversationRecording.Malformed) in try ConversationRecording(parsing: bytes)
     }
   }
 
   private static func policy(_ path: String) throws(Invalid) -> PolicyTable {
-    let bytes: [UInt8]
-    do throws(HeadUnitScriptFile.Failure) {
-      bytes = try HeadUnitScriptFile.bytes(of: path, atMost: JSONObject.maximumByteCount + 1)
-    } catch {
-      throw Invalid(text: "\(error)")
-    }
-    do throws(PolicyTable.Malformed) {
-      return try PolicyTable(parsing: bytes)
-    } catch {
-      throw Invalid(text: "\(path) is no policy table: \(error)")
+    try file(path, atMost: JSONObject.maximumByteCount, "is no policy table") {
+      bytes throws(PolicyTable.Malformed) in try PolicyTable(parsing: bytes)
     }
   }
 

@@ -8,13 +8,14 @@ import Testing
     func cycle() { _ = NoticePicture(text: "Some text to draw, Ω and 你好", width: 160, height: 96) }
     // Cairo caches up to 256 fonts.
     for _ in 0..<100 { cycle() }
-    // A leak grows each time, a cache of the font libraries once.
-    let growth = try (0..<2).map { _ in
+    // A leak grows each time, a cache of the font libraries once; and the kernel may have taken pages away before, which
+    // come back. 5 kB a cycle are less than a picture, and than a font map.
+    var growth: [Int] = []
+    repeat {
       let before = try residentBytes()
       for _ in 0..<75 { cycle() }
-      return try residentBytes() - before
-    }
-    // 5 kB a cycle: less than a picture, and than a font map.
+      growth.append(try residentBytes() - before)
+    } while growth.allSatisfy { $0 >= 375_000 } && growth.count < 6
     #expect(growth.contains { $0 < 375_000 }, "\(growth)")
   }
 }

@@ -157,14 +157,14 @@ import Testing
     let result = try run(
       nil,
       [
-        option, pipe, "--log", folder.path("run.jsonl"), "--", "sh", "-c",
+        option, pipe, "--no-checks", "--log", folder.path("run.jsonl"), "--", "sh", "-c",
         "exec gst-launch-1.0 -q \(stream) uri=$SDL_URI",
       ])
     #expect(result.status == 0, "\(result)")
     let log = try String(contentsOfFile: folder.path("run.jsonl"), encoding: .utf8)
     let counts = log.matches(of: /"bytes":(\d+),"kind":"media"/).compactMap { Int($0.1) }
     let count = try #require(Int(reader.wait().output.trimmingCharacters(in: .whitespacesAndNewlines)))
-    #expect(count == counts.reduce(headerCount, +) && count > 500_000, "\(counts)")
+    #expect(count == counts.reduce(headerCount, +) && count > 200_000, "\(counts)")
   }
 
   /// The program, and what it has started, ends with the head unit; its variables name the head unit.

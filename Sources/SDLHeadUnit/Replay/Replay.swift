@@ -195,7 +195,8 @@ package struct Replay: Equatable, Sendable {
 extension Replay {
   /// When ``takeDue(at:)`` has something to do; nil while it waits for the app's first message, and after the end.
   var nextDeadline: Duration? {
-    nextAnswers.isEmpty ? [due.last?.time, deadline, isOver ? nil : end].compactMap(\.self).min() : .zero
+    if isOver { return nil }
+    return nextAnswers.isEmpty ? [due.last?.time, deadline, end].compactMap(\.self).min() : .zero
   }
 
   /// What has to be set before the app comes.
@@ -274,6 +275,7 @@ extension Replay {
 
   /// Removes and returns what the head unit does next; nil if nothing is due.
   mutating func takeDue(at now: Duration) -> HeadUnitCommand? {
+    if isOver { return nil }
     while let deadline, deadline <= now {
       differ(name(next), "it did not come within \(Self.patience.inSeconds) of its time")
       finish(next, now: deadline)
