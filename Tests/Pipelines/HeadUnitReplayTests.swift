@@ -82,6 +82,24 @@ import Testing
     #expect(other.status == 3 && other.output.contains("StartService(video)"), "\(other)")
   }
 
+  /// What the sink has recorded in front of a car, whose connection broke once.
+  @Test func aDriveThatTheSinkHasRecorded() throws {
+    let script =
+      "on registered 1 after 0.5: level background\non registered 1 after 0.8: level full\n"
+      + "on registered 1 after 1.2: cut"
+    try Data(script.utf8).write(to: folder.url.appending(path: "script"))
+    var stream = Self.stream(count: 90)
+    let plain = stream
+    stream[2] += " conversation-log=\(folder.path("drive.jsonl"))"
+    let recorded = try run(["--screen", "640x360", "--script", folder.path("script")], stream)
+    #expect(recorded.status == 0, "\(recorded)")
+    let same = try run(["--replay", folder.path("drive.jsonl")], plain)
+    #expect(same.status == 0 && same.output.contains("replay of "), "\(same)")
+    #expect(
+      same.output.components(separatedBy: " registered \"").count == 3 && same.output.contains("HMI status BACKGROUND"),
+      "\(same)")
+  }
+
   @Test(arguments: [
     (["--replay", "/dev/null"], "it is no regular file"),
     (["--replay", "/nonexistent"], "/nonexistent can't be read"),
