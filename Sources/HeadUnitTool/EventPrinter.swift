@@ -21,8 +21,10 @@ final class EventPrinter: HeadUnitServerObserver {
     var report = TestReport()
     /// The last lines of the log, for the report of a failure.
     var recent: [String] = []
+    var connected: Set<UInt8> = []
     /// Sessions with a registered app.
     var registered: Set<UInt8> = []
+    var hasProgramEnded = false
     var departures: Departures
 
     init(awaiting awaitedCount: Int?) {
@@ -157,6 +159,18 @@ final class EventPrinter: HeadUnitServerObserver {
     printLine("summary \(words.joined(separator: " "))")
   }
 
+  /// The program of the test has ended. Its app sends nothing more once its connections have ended; only a recording that
+  /// is replayed would wait for it.
+  func noteProgramEnd() {
+    guard options.script.replay != nil else { return }
+    if totals.withLock({ totals in
+      totals.hasProgramEnded = true
+      return totals.connected.isEmpty
+    }) {
+      end()
+    }
+  }
+
   /// Ends the program, in order.
   func end() {
     totals.withLock { $0.isOver = true }
@@ -255,7 +269,13 @@ final class EventPrinter: HeadUnitServerObserver {
     case .session(let id, let event):
       noteRegistration(event, of: id)
       audioRecording?.note(event)
+    case .connected(let id, _): totals.withLock { _ = $0.connected.insert(id) }
     case .disconnected(let id, let error, let statistics):
+      let isLastOfProgram = totals.withLock { totals in
+        totals.connected.remove(id)
+        return totals.hasProgramEnded && totals.connected.isEmpty
+      }
+      if isLastOfProgram { end() }
       let isChecking = options.isChecking
       let (isLast, hasVanished) = totals.withLock { totals in
         totals.video.add(statistics)

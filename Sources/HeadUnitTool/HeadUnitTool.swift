@@ -94,7 +94,7 @@ enum HeadUnitTool {
       ended: { status in
         printer.note(line: "the program has ended: \(status)", isPrinted: !options.isQuiet)
         // A test goes on until its expectations have ended.
-        if !options.endsWithTest || !options.script.isTest { printer.end() }
+        if !options.endsWithTest || !options.script.isTest { printer.end() } else { printer.noteProgramEnd() }
       })
   }
 

@@ -1,4 +1,5 @@
 import Discovery
+import Glibc
 import SDLHeadUnit
 import SDLHeadUnitLink
 import SDLMessages
@@ -54,7 +55,7 @@ struct Options {
       --test FILE      run the script in FILE, and exit when all its expectations have ended
       --replay FILE    be the head unit of a recording (--log, or conversation-log of an element), with its answers, times
                        and driver; exit when it is over: with status 3 if the app has done something else
-      --replay-speed N so many times faster
+      --replay-speed N so many times faster, 0.1 to 10
       --junit FILE     write the expectations and their results to FILE, as JUnit XML
       --log FILE       write everything that happens to FILE, as a JSON object on each line; - is the standard output
       --log-files FOLDER
@@ -145,6 +146,11 @@ struct Options {
     var text: String
   }
 
+  /// Options with a file that is read.
+  private static let inputs: Set = [
+    "--ca-certificates", "--certificate", "--microphone", "--policy", "--private-key", "--replay", "--script", "--test",
+  ]
+
   init(arguments: [String]) throws(Invalid) {
     var rest = arguments[...]
     var screen: ImageResolution?
@@ -159,6 +165,7 @@ struct Options {
     var requiresRPCEncryption = false
     var grants: Set<PolicyGroup> = []
     var policy: PolicyTable?
+    var files: [String] = []
     var replay: (file: String, recording: ConversationRecording)?
     var speed: Double?
     var role = TLSContext.Role.client
@@ -192,6 +199,7 @@ struct Options {
         "--microphone", "--pcm", "--port", "--preset", "--record", "--record-audio", "--screen", "--script",
         "--secondary-from", "--secondary-transport", "--shape":
         guard let value = rest.popFirst() else { throw Invalid(text: "\(option) needs a value") }
+        if Self.inputs.contains(option) { files.append(value) }
         switch option {
         case "--address": address = value == "*" ? nil : value
         case "--control": control = try Self.parse(option, value, Control.init(text:))
@@ -211,7 +219,7 @@ struct Options {
           grants.formUnion(groups)
         case "--replay": replay = (value, try Self.conversation(value))
         case "--replay-speed":
-          speed = try Self.parse(option, value) { Double($0).flatMap { (0.01...1000).contains($0) ? $0 : nil } }
+          speed = try Self.parse(option, value) { Double($0).flatMap { (0.1...10).contains($0) ? $0 : nil } }
         case "--policy": policy = try Self.policy(value)
         case "--record": recording = value
         case "--record-audio": audioRecording = value
@@ -258,6 +266,10 @@ struct Options {
       throw Invalid(text: "--announce is for a head unit that the network reaches: give --address '*' as well")
     }
     if let replay {
+      guard policy == nil, grants.isEmpty, screen == nil, make == nil, model == nil, pcmFormat == nil else {
+        throw Invalid(
+          text: "--policy, --grant, --screen, --make, --model and --pcm are what the recording of --replay says")
+      }
       headUnit.adopt(replay.recording)
       script.replay = Replay(replay.recording, speed: speed ?? 1)
       endsWithTest = true
@@ -276,6 +288,11 @@ struct Options {
     }
     if logFolder != nil, blanksLog {
       throw Invalid(text: "--blank and --log-files contradict each other, since files identify people")
+    }
+    if let path = Self.overwritten(
+      [log?.path, report, recording, audioRecording], inputs: files)
+    {
+      throw Invalid(text: "\(path) would be overwritten, and is read")
     }
     if token != nil, control == nil { throw Invalid(text: "--control-token needs --control") }
     if logsToOutput, control != nil, token == nil {
@@ -331,6 +348,17 @@ struct Options {
       headUnit.videoCapability?.maxBitrate = nil
       headUnit.videoCapability?.preferredFPS = nil
     }
+  }
+
+  /// The first output that is one of the files that are read; nil if there is none.
+  private static func overwritten(_ outputs: [String?], inputs: [String]) -> String? {
+    func identity(_ path: String) -> [UInt64]? {
+      var status = stat()
+      guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
+      return [UInt64(status.st_dev), UInt64(status.st_ino)]
+    }
+    let read = inputs.compactMap(identity)
+    return outputs.compactMap(\.self).first { identity($0).map(read.contains) ?? false }
   }
 
   /// - Parameters:

@@ -209,22 +209,23 @@ def passthrough(folder):
 
 
 def log(tool, folder):
-    """What the head unit's log costs it, beside a stream of 60 pictures a second for 20 s."""
+    """What the head unit's log costs, beside a stream of 60 pictures a second for 20 s: of the app's CPU and the head unit's."""
     def cpu(*options):
         unit = subprocess.Popen([tool, "--port", "0", "--quiet", "--no-checks", "--app-exits", *options],
                                 stdout=subprocess.PIPE, text=True)
         port = unit.stdout.readline().split()[1]
-        run(launch("videotestsrc is-live=true pattern=ball num-buffers=1200 ! "
-                   f"video/x-raw,format=I420,{SIZE},framerate=60/1 ! sdlvideosink uri=sdl://127.0.0.1:{port}"))
+        app = run(launch("videotestsrc is-live=true pattern=ball num-buffers=1200 ! "
+                         f"video/x-raw,format=I420,{SIZE},framerate=60/1 ! sdlvideosink uri=sdl://127.0.0.1:{port}"))
         unit.stdout.read()
         usage = os.wait4(unit.pid, 0)[2]
         unit.returncode = 0
-        return usage.ru_utime + usage.ru_stime
+        return app.cpu, usage.ru_utime + usage.ru_stime
     rounds = [(cpu("--log", os.path.join(folder, "log.jsonl")), cpu()) for _ in range(3)]
-    ratio = statistics.median(a / b for a, b in rounds)
-    with_log, without = (statistics.median(values) for values in zip(*rounds))
-    print(f"\ng. The head unit's log, 20 s of 60 pictures a second\n  CPU          {with_log:8.3f} s against {without:8.3f} s: "
-          f"{ratio:7.2f}x   target   1.05x   {'met' if ratio <= 1.05 else 'MISSED'}")
+    with_log, without = (statistics.median(values[1] for values in side) for side in zip(*rounds))
+    stream = statistics.median(sum(without) for _, without in rounds)
+    share = (with_log - without) / stream
+    print(f"\ng. The head unit's log, 20 s of 60 pictures a second\n  CPU of the head unit {with_log:.3f} s against {without:.3f} s:"
+          f" {100 * share:+.1f} % of the stream's {stream:.2f} s   target +5 %   {'met' if share <= 0.05 else 'MISSED'}")
 
 
 def sound():

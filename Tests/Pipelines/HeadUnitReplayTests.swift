@@ -39,6 +39,13 @@ import Testing
     #expect(other.status == 3, "\(other)")
     #expect(other.output.contains("replay: PutFile: failed, the recorded app did not send it here"), "\(other)")
     #expect(try String(contentsOf: folder.url.appending(path: "out.xml"), encoding: .utf8).contains("PutFile"))
+    // A program that does nothing is not waited for, and the recording stays.
+    let none = try run(["--replay", folder.path("drive.jsonl")], ["true"])
+    #expect(none.status == 3 && none.output.contains("StartService(rpc) (line "), "\(none)")
+    let itself = try run(["--replay", folder.path("drive.jsonl"), "--log", folder.path("drive.jsonl")], ["true"])
+    #expect(itself.status == 2 && itself.errors.contains("drive.jsonl would be overwritten"), "\(itself)")
+    let contrary = try run(["--replay", folder.path("drive.jsonl"), "--screen", "320x240"], ["true"])
+    #expect(contrary.status == 2 && contrary.errors.contains("--screen"), "\(contrary)")
     try Data("{}\n".utf8).write(to: folder.url.appending(path: "empty"))
     let empty = try run(["--replay", folder.path("empty")], ["true"])
     #expect(empty.status == 2 && empty.errors.contains("can't be replayed: it has no RegisterAppInterface"), "\(empty)")

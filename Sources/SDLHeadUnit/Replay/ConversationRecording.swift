@@ -50,12 +50,14 @@ package struct ConversationRecording: Equatable, Sendable {
     }
     var entries: [Entry] = []
     var reader = Reader()
-    for (index, line) in bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).enumerated()
-    where !line.isEmpty {
+    let lines = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+    for (index, line) in lines.enumerated() where !line.isEmpty {
       let json: JSONObject
       do {
         json = try JSONObject(parsing: line)
       } catch {
+        // Whoever wrote it lost its power.
+        if index == lines.count - 1, index > 0 { break }
         throw Malformed(description: "line \(index + 1): this is no JSON object: \(error)")
       }
       if let entry = reader.entry(json, line: index + 1) { entries.append(entry) }
@@ -215,9 +217,9 @@ extension HeadUnitConfiguration {
   }
 
   private mutating func adopt(acknowledgement: JSONObject) {
-    if let version = acknowledgement["protocolVersion"]?.string.flatMap(ProtocolVersion.init) {
-      maximumProtocolVersion = version
-    }
+    // Before protocol 5 the acknowledgement does not say it.
+    maximumProtocolVersion =
+      acknowledgement["protocolVersion"]?.string.flatMap(ProtocolVersion.init) ?? ProtocolVersion(4)
     adopt(&vehicle.make, acknowledgement["make"]?.string)
     adopt(&vehicle.model, acknowledgement["model"]?.string)
     adopt(&vehicle.modelYear, acknowledgement["modelYear"]?.string)

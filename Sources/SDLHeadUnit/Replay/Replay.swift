@@ -12,6 +12,8 @@ package struct Replay: Equatable, Sendable {
     let line: Int
     let time: Duration
     let key: Key
+    /// Messages on different ones may come in any order.
+    let transport: TransportRole
     /// Of a start of video.
     let video: VideoServiceParameters
     var actions: [Action] = []
@@ -101,7 +103,8 @@ package struct Replay: Equatable, Sendable {
       case .message(let message):
         if let key = Key(message) {
           let video = message.control.map { VideoServiceParameters(json: $0.parameters) } ?? VideoServiceParameters()
-          steps.append(Step(line: entry.line, time: entry.time, key: key, video: video))
+          steps.append(
+            Step(line: entry.line, time: entry.time, key: key, transport: message.transport, video: video))
           if message.request?.function == .registerAppInterface { unsent = OwnNotifications() }
           addAnswer(to: message, key, at: index, of: recording)
         } else if let command = unsent.command(message) {
@@ -110,6 +113,8 @@ package struct Replay: Equatable, Sendable {
       case .cut: add(.cut, at: entry.time)
       }
     }
+    // The recording ends there, and not the connection of the app that is compared.
+    if let last = steps.indices.last, steps[last].actions.last?.command == .cut { steps[last].actions.removeLast() }
   }
 
   private mutating func add(_ command: HeadUnitCommand, at time: Duration) {
@@ -225,8 +230,7 @@ extension Replay {
     guard let index = steps[next...].prefix(Self.lookAhead).firstIndex(where: { !$0.isDone && $0.key == key }) else {
       return differ("\(key)", "the recorded app did not send it here")
     }
-    if index != next {
-      let awaited = steps[next]
+    if let awaited = steps[next..<index].first(where: { !$0.isDone && $0.transport == message.transport }) {
       differ(name(index), "it came before \(awaited.key) of line \(awaited.line)")
     }
     if case .start(.video) = key, let control = message.control { compare(control.parameters, index) }
@@ -235,7 +239,8 @@ extension Replay {
 
   /// The connection of an app has ended.
   mutating func noteEnd(of id: UInt8) {
-    if app == id { app = nil }
+    // What comes behind the recording's end is not compared.
+    if app == id, next < steps.count { app = nil }
   }
 
   private mutating func finish(_ index: Int, now: Duration) {

@@ -220,11 +220,12 @@ extension HeadUnitCommand {
     ),
     ("answer get-capability regular|silence|RESULT", "how GetSystemCapability is answered"),
     (
-      "answer RPC [once] regular|silence|RESULT [after SECONDS] [MEMBERS]",
+      "answer RPC [once] RESULT [after SECONDS] [MEMBERS]",
       "how an RPC such as Show is answered, without any other effect of it: RESULT is a result code such as rejected, and "
-        + "MEMBERS are JSON; once is for the next request of each app alone; regular with MEMBERS is the usual answer with "
-        + "other members"
+        + "MEMBERS are JSON; once is for the next request of each app alone"
     ),
+    ("answer RPC [once] silence", "does not answer it"),
+    ("answer RPC [once] regular [MEMBERS]", "the usual answer, with its effects, and these members in it"),
     (
       "answer start-video [once] regular|echo|silence",
       "by the rules, with whatever was requested, or not at all; once is for the app's next start alone"

@@ -98,8 +98,8 @@ import Testing
       ["kind": .string("state"), "type": .string("disconnected"), "cause": .string("closed"), "app": .string("Map")]),
   ]
 
-  private static func recording(_ lines: [String] = recorded) throws -> ConversationRecording {
-    try ConversationRecording(parsing: Array(lines.joined(separator: "\n").utf8))
+  private static func recording(_ lines: some Sequence<String> = recorded) throws -> ConversationRecording {
+    try ConversationRecording(parsing: Array(Array(lines).joined(separator: "\n").utf8))
   }
 
   private struct Run {
@@ -333,6 +333,44 @@ import Testing
     #expect(run.outcomes == ["replay of 4 messages: met"])
   }
 
+  /// Where the recording ends, the app goes on; and what it does then is not compared.
+  @Test func theEndOfTheRecordingIsNone() throws {
+    var lines = Array(Self.recorded[..<10])
+    lines.append(Self.line(4, ["kind": .string("state"), "type": .string("disconnected"), "app": .string("Map")]))
+    var run = try Run(lines)
+    run.start(.rpc)
+    run.request(.registerAppInterface)
+    run.request(.show)
+    run.wait(.milliseconds(600))
+    #expect(!run.commands.contains { $0.contains("cut") } && !run.replay.isOver)
+    run.replay.noteEnd(of: 1)
+    let start = ConversationMessage(
+      sender: .app, content: .control(.startService, .rpc, parameters: [:], details: ""))
+    run.replay.note(start, app: 2, now: run.now)
+    run.wait(.seconds(2))
+    #expect(run.outcomes == ["replay of 3 messages: met"])
+  }
+
+  /// Two connections have no order between them.
+  @Test func orderOfOneConnection() throws {
+    let video = Self.line(
+      1.9,
+      [
+        "kind": .string("frame"), "dir": .string(Self.up), "type": .string("StartService"), "service": .string("video"),
+        "transport": .string("secondary"), "app": .string("Map"),
+      ])
+    var lines = Array(Self.recorded[..<10])
+    lines.insert(video, at: 8)
+    var run = try Run(lines)
+    run.start(.rpc)
+    run.request(.registerAppInterface)
+    run.request(.show)
+    #expect(run.outcomes.isEmpty)
+    run.start(.video)
+    run.wait(.seconds(2))
+    #expect(run.outcomes == ["replay of 4 messages: met"])
+  }
+
   // MARK: With a session
 
   /// The recorded capabilities, permissions and answers, at an app that is another one.
@@ -393,6 +431,24 @@ import Testing
       try ConversationRecording(parsing: Array(text.utf8))
     }
     #expect(malformed?.description.contains(error) == true)
+  }
+
+  /// The recorder has lost its power in the middle of a line.
+  @Test func incompleteLastLine() throws {
+    let text = Self.recorded.joined(separator: "\n")
+    let recording = try ConversationRecording(parsing: Array(text.utf8.dropLast(30)))
+    #expect(recording == (try Self.recording(Self.recorded.dropLast())))
+  }
+
+  /// It tells its version only from protocol 5 on.
+  @Test func olderHeadUnit() throws {
+    let lines = Self.recorded.map { line in
+      line.contains("StartServiceACK")
+        ? Self.frame(1, Self.down, "StartServiceACK", "rpc", ["hashId": .integer(1)]) : line
+    }
+    var configuration = HeadUnitPreset.standard.configuration
+    configuration.adopt(try Self.recording(lines))
+    #expect(configuration.maximumProtocolVersion == ProtocolVersion(4))
   }
 
   /// Of two apps in one log, the one that was registered first.
