@@ -423,7 +423,7 @@ import Testing
   // MARK: Files
 
   @Test(arguments: [
-    ("", "no RegisterAppInterface"), ("{\"t\": 1}\nx", "line 2: this is no JSON object"),
+    ("", "no RegisterAppInterface"), ("{\"t\": 1}\nx\n{}", "line 2: this is no JSON object"),
     ("{\"kind\": \"rpc\", \"dir\": \"up\", \"t\": 1}", "no RegisterAppInterface"),
   ])
   func noRecording(text: String, error: String) {
