@@ -166,6 +166,10 @@ struct Statistics {
     fields.keys.filter { $0.hasPrefix("frames-dropped-") }.map { self[$0] }.reduce(0, +)
   }
 
+  /// Of an app: the frames of its upstream that the head unit has. A file's first one counts as unchanged if it was sent
+  /// while the pipeline was in PAUSED, where a busy machine may leave it for long enough.
+  var shown: Int { self["frames-sent"] + self["frames-unchanged"] }
+
   /// Of a head unit: frames-in = frames-out + every frames-dropped-* + frames-queued.
   var areFramesBalanced: Bool {
     self["frames-in"] >= 0 && self["frames-in"] == self["frames-out"] + dropped + self["frames-queued"]

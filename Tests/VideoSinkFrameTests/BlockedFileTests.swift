@@ -34,7 +34,7 @@ import Testing
     try pipeline.waitForEnd()
     let isRaw = !description.contains("x264enc")
     let statistics = sink.statistics
-    #expect(statistics["frames-sent"] + statistics.dropped == 40, "\(statistics)")
+    #expect(statistics.shown + statistics.dropped == 40, "\(statistics)")
     #expect(isRaw ? statistics["frames-dropped-late"] > 5 : statistics.dropped == 0, "\(statistics)")
     #expect(statistics.areFramesConserved && statistics["frames-dropped-late"] == statistics.dropped)
   }

@@ -161,9 +161,9 @@ import Testing
     for unit in units[..<6] { harness.push(unit.bytes, flags: unit.flags) }
     try harness.headUnit.waitForFrames(10)
     for unit in units[6...] { harness.push(unit.bytes, flags: unit.flags) }
-    #expect(eventually { (try? harness.statistics["frames-sent"]) == units.count })
+    #expect(eventually { (try? harness.statistics.shown) == units.count })
     let repeats = try harness.statistics["frames-repeated"]
-    let video = try harness.headUnit.waitForFrames(units.count + repeats)
+    let video = try harness.headUnit.waitForFrames(harness.statistics["frames-sent"] + repeats)
     let originals = try decode(units.map(\.bytes), width: 320, height: 240)
     let pictures = try decode(video, width: 320, height: 240)
     try #require(pictures.count == video.count && originals.count == units.count)
