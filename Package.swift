@@ -210,7 +210,7 @@ let package = Package(
       dependencies: ["TestSupport", "SDLWire", "SDLMessages", "SDLApp", "SDLHeadUnit", "SDLLink", "Bluetooth"],
       swiftSettings: test),
     .testTarget(name: "DiscoveryTests", dependencies: ["TestSupport", "DBus", "Discovery"], swiftSettings: test),
-    .testTarget(name: "HTTPFetchTests", dependencies: ["SDLLink", "HTTPFetch"], swiftSettings: test),
+    .testTarget(name: "HTTPFetchTests", dependencies: ["TestSupport", "SDLLink", "HTTPFetch"], swiftSettings: test),
     .testTarget(name: "TLSEngineTests", dependencies: ["TestSupport", "TLSEngine"], swiftSettings: test),
     .testTarget(
       name: "X264EncoderTests", dependencies: ["TestSupport", "X264Encoder", "H264", "CX264"], swiftSettings: test),

@@ -5,22 +5,49 @@ import Testing
 @testable import CarWindow
 
 @Suite struct ScreenCaptureTests {
-  /// An existing display may become smaller after its size was read.
-  @Test func aScreenThatHasBecomeSmaller() throws {
-    let server = try VirtualServer(maximumSize: ScreenSize(320, 240), pixelsPerInch: 96)
-    defer {
-      server.process.end(within: .seconds(5))
-      server.removeTraces()
-    }
+  private let server: VirtualServer
+
+  init() throws {
+    let server = try VirtualServer(maximumSize: ScreenSize(640, 480), pixelsPerInch: 96)
+    self.server = server
     try #require(
       eventually {
         if server.descriptor >= 0 { server.readNumber() }
         return server.display != nil
       })
-    let display = try XDisplay(try #require(server.display), cookie: server.cookie)
+  }
+
+  private func connect() throws -> XDisplay {
+    try XDisplay(try #require(server.display), cookie: server.cookie)
+  }
+
+  private func end() {
+    server.process.end(within: .seconds(5))
+    server.removeTraces()
+  }
+
+  /// An existing display may become smaller after its size was read.
+  @Test func aScreenThatHasBecomeSmaller() throws {
+    defer { end() }
+    let display = try connect()
     let capture = try ScreenCapture(display, showsPointer: false)
-    display.size = ScreenSize(640, 480)
+    display.size = ScreenSize(1280, 960)
     #expect(try capture.take() != nil)
-    #expect(display.size == ScreenSize(320, 240))
+    #expect(display.size == ScreenSize(640, 480))
+  }
+
+  /// Programs are served again at once, although nothing else is sent to the server.
+  @Test func resizedServerServesOthers() throws {
+    defer { end() }
+    let display = try connect()
+    try display.setScreenSize(ScreenSize(320, 240), pixelsPerInch: 96)
+    let served = Monitor(false)
+    let (name, cookie) = (try #require(server.display), server.cookie)
+    try WorkerThread.detach(name: "program") {
+      guard let size = try? XDisplay(name, cookie: cookie).size, size == ScreenSize(320, 240) else { return }
+      served.change { $0 = true }
+    }
+    #expect(served.wait(until: MonotonicClock.now + .seconds(30)) { $0 ? true : nil } == true)
+    withExtendedLifetime(display) {}
   }
 }

@@ -212,6 +212,21 @@ extension LinkTests {
       #expect(writer.write() == .idle)
     }
 
+    /// However fast the head unit reads, a thread that writes gets to its other work.
+    @Test func oneMebibyteAtATime() throws {
+      let (ours, theirs) = try tcpPair(isNarrow: false)
+      let writer = ConnectionWriter(videoCapacity: 3, clock: .monotonic, wakeUp: wakeUp)
+      writer.open(ours)
+      try writer.setVideoGrant(makeGrant(1, maximumPayload: 100_000), sending: [], peer: "test")
+      let payload = TestPayload(noise(2 << 20))
+      #expect(writer.submit(payload, to: .video, grantEpoch: 1, waits: false).result == .queued)
+      #expect(writer.sentByteCount < 3 << 19)
+      #expect(payload.outcomes.isEmpty && takeWakeUp())
+      #expect(writer.write() == .idle)
+      #expect(payload.outcomes == [true])
+      withExtendedLifetime(theirs) {}
+    }
+
     @Test func controlFramesAreBounded() throws {
       let frames = Array(repeating: [UInt8](repeating: 0, count: 1 << 20), count: 5)
       #expect(throws: LinkError.peerNotReading(address: "test", queuedByteCount: 4 << 20)) {

@@ -1,4 +1,3 @@
-import CLinux
 import Glibc
 import TestSupport
 import Testing
@@ -18,20 +17,6 @@ extension LinkTests {
     init() throws {
       writer = ConnectionWriter(videoCapacity: 3, clock: TimeSource(clock), wakeUp: WakeUp())
       channel = MediaChannel(.video, writer: writer, thread: WorkerThread(name: "connection"))
-    }
-
-    /// Two TCP sockets of this machine that are connected with each other; the first one has a small window.
-    private func tcpPair() throws -> (Socket, Socket) {
-      let (listener, address) = try Socket.listening(address: "127.0.0.1", port: 0)
-      listener.set(SOL_SOCKET, SO_RCVBUF, 4096)
-      let ours = try #require(Socket.tcp(family: AF_INET))
-      ours.configureTCP()
-      _ = address.withPointer { connect(ours.descriptor, $0, $1) }
-      var descriptor = pollfd(fd: listener.descriptor, events: Int16(POLLIN), revents: 0)
-      #expect(poll(&descriptor, 1, 5000) == 1)
-      let theirs = linux_accept(listener.descriptor)
-      try #require(theirs >= 0)
-      return (ours, Socket(adopting: theirs))
     }
 
     private func send(_ byteCount: Int) throws {
@@ -60,7 +45,7 @@ extension LinkTests {
     }
 
     @Test func acknowledgedOverTCP() throws {
-      let (ours, theirs) = try tcpPair()
+      let (ours, theirs) = try tcpPair(isNarrow: true)
       writer.open(ours)
       clock.advance(by: .seconds(1))
       try send(1000)
@@ -78,7 +63,7 @@ extension LinkTests {
 
     /// The peer's window is full: the rest is neither sent nor acknowledged, and soon the kernel takes no more.
     @Test func unsentOverTCP() throws {
-      let (ours, theirs) = try tcpPair()
+      let (ours, theirs) = try tcpPair(isNarrow: true)
       writer.open(ours)
       try send(2_000_000)
       let sample = try eventually { ($0.unsentByteCount ?? 0) > 0 && $0.isBlocked }

@@ -1,3 +1,4 @@
+import CLinux
 import Glibc
 import SDLHeadUnit
 import SDLMessages
@@ -114,6 +115,22 @@ extension Socket {
   func write(_ bytes: [UInt8]) {
     _ = bytes.withUnsafeBytes { send($0) }
   }
+}
+
+/// Two TCP sockets of this machine that are connected with each other.
+/// - Parameter isNarrow: whether the first one has a small window, and the options of an SDL connection. Otherwise the
+///   kernel takes megabytes that nobody reads.
+func tcpPair(isNarrow: Bool) throws -> (Socket, Socket) {
+  let (listener, address) = try Socket.listening(address: "127.0.0.1", port: 0)
+  if isNarrow { listener.set(SOL_SOCKET, SO_RCVBUF, 4096) }
+  let ours = try #require(Socket.tcp(family: AF_INET))
+  if isNarrow { ours.configureTCP() }
+  _ = address.withPointer { connect(ours.descriptor, $0, $1) }
+  var descriptor = pollfd(fd: listener.descriptor, events: Int16(POLLIN), revents: 0)
+  #expect(poll(&descriptor, 1, 5000) == 1)
+  let theirs = linux_accept(listener.descriptor)
+  try #require(theirs >= 0)
+  return (ours, Socket(adopting: theirs))
 }
 
 /// A writer without a connection thread, with room for three frames of video, and the other end of its socket, which

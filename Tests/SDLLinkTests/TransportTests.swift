@@ -219,6 +219,20 @@ extension LinkTests {
       #expect(far.readAll().isEmpty)
     }
 
+    /// So is one that has come while another was in use, although the application keeps the object.
+    @Test func unusedConnection() throws {
+      let connection = makeConnection()
+      try connection.start()
+      try transport.withHeadUnit { _ in
+        _ = try #require(app.waitForGrant())
+        let far = Socket(adopting: try transport.connect())
+        end(connection)
+        var byte: [UInt8] = [0]
+        #expect(byte.withUnsafeMutableBytes { far.receive(into: $0) } == .endOfStream)
+      }
+      withExtendedLifetime(connection) {}
+    }
+
     /// The head unit's side: apps to which a transport connects, one after the other.
     @Test func headUnit() throws {
       let headUnit = HeadUnitRecorder()

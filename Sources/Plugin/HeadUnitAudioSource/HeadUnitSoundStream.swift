@@ -11,9 +11,6 @@ final class HeadUnitSoundStream: HeadUnitStream {
     var isFlushing = false
     /// The stream ends when the queue is empty.
     var isAtEnd = false
-    var isOver = false
-
-    var isInterrupted: Bool { isFlushing || isOver }
   }
 
   /// State of the streaming thread about the pushed buffers.
@@ -89,10 +86,7 @@ final class HeadUnitSoundStream: HeadUnitStream {
   }
 
   func end() {
-    state.change { state in
-      state.isOver = true
-      state.schedule.audio.discard()
-    }
+    state.withLock { $0.schedule.audio.discard() }
   }
 }
 
@@ -107,7 +101,7 @@ extension HeadUnitSoundStream {
     while true {
       let present = PresentTime(of: element.gstElement)
       let (step, gaps) = state.withLock { state -> (SoundSchedule.Step, SoundGaps.Report?) in
-        if state.isInterrupted { return (.flushing, nil) }
+        if state.isFlushing { return (.flushing, nil) }
         let step = state.schedule.step(
           now: present.now, runningTime: present.runningTime, isAtEnd: state.isAtEnd)
         return (step, state.schedule.takeGapReport())
@@ -140,13 +134,13 @@ extension HeadUnitSoundStream {
     // The monitor waits by the system's clock, whatever clock the pipeline has.
     let end = MonotonicClock.now + .nanoseconds(Int64(clamping: nanoseconds))
     _ = state.wait(until: end) { state -> Void? in
-      state.isInterrupted || state.isAtEnd || state.schedule.audio.first != nil ? () : nil
+      state.isFlushing || state.isAtEnd || state.schedule.audio.first != nil ? () : nil
     }
   }
 
   private func waitForPlaying() {
     _ = state.wait(until: nil) { state -> Void? in
-      state.isInterrupted || state.schedule.audio.isPlaying ? () : nil
+      state.isFlushing || state.schedule.audio.isPlaying ? () : nil
     }
   }
 

@@ -28,7 +28,6 @@ final class HeadUnitVideoStream: HeadUnitStream {
     var isPlaying = false
     /// The stream ends when the queue is empty.
     var isAtEnd = false
-    var isOver = false
   }
 
   /// State of the streaming thread about the pushed buffers.
@@ -198,12 +197,10 @@ extension HeadUnitVideoStream {
   func end() {
     // The last reference must not go with the lock held.
     let headUnit = state.withLock { state in
-      state.isOver = true
       state.video.discard()
       return state.headUnit.take()
     }
     withExtendedLifetime(headUnit) {}
-    state.broadcast()
   }
 }
 
@@ -231,7 +228,7 @@ extension HeadUnitVideoStream {
   private func next() -> Next {
     let deadline = state.withLock { $0.video.flushDeadline }
     let next = state.wait(until: deadline) { state -> Next? in
-      if state.isFlushing || state.isOver { return .flushing }
+      if state.isFlushing { return .flushing }
       guard state.isPlaying else { return nil }
       if let unit = state.video.take() { return .unit(unit) }
       if state.isAtEnd { return .end }

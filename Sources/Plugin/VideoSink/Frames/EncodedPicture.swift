@@ -40,10 +40,7 @@ struct EncodedPicture: ~Copyable {
 
   /// The next picture has another format, or the decoder's picture is not known.
   mutating func forget() {
-    if let buffer { gst_buffer_unref(buffer) }
-    buffer = nil
-    repetitions = 0
-    isSettled = false
+    self = EncodedPicture()
   }
 
   private mutating func keep(_ picture: UnsafeMutablePointer<GstBuffer>) {
