@@ -217,7 +217,7 @@ extension LinkTests {
       let (ours, theirs) = try tcpPair(isNarrow: false)
       let writer = ConnectionWriter(videoCapacity: 3, clock: .monotonic, wakeUp: wakeUp)
       writer.open(ours)
-      try writer.setVideoGrant(makeGrant(1, maximumPayload: 100_000), sending: [], peer: "test")
+      try writer.setVideoGrant(makeGrant(1), sending: [], peer: "test")
       let payload = TestPayload(noise(2 << 20))
       #expect(writer.submit(payload, to: .video, grantEpoch: 1, waits: false).result == .queued)
       #expect(writer.sentByteCount < 3 << 19)
