@@ -2,7 +2,7 @@ import SDLWire
 
 extension JSONObject {
   /// Why bytes are not RPC parameters.
-  package enum Malformed: Error, Equatable, Sendable {
+  package enum Malformed: Error, Equatable, Sendable, CustomStringConvertible {
     /// JSON, but not an object.
     case notAnObject
     /// Not JSON, at this offset.
@@ -10,6 +10,15 @@ extension JSONObject {
     /// More than ``maximumByteCount``.
     case tooLong(Int)
     case tooDeep
+
+    package var description: String {
+      switch self {
+      case .notAnObject: "it is JSON, but no object: { … }"
+      case .syntax(let offset): "it is no JSON from byte \(offset) on"
+      case .tooLong(let count): "it has \(count) bytes, more than \(JSONObject.maximumByteCount)"
+      case .tooDeep: "it has more than \(JSONObject.maximumDepth) levels"
+      }
+    }
   }
 
   /// The longest text that is read, in bytes. The largest texts of head units (permissions, capabilities) are a tenth

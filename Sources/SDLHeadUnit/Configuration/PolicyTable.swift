@@ -130,7 +130,8 @@ extension PolicyTable.Change {
       return
     }
     guard let function = FunctionID(name: subject) else { return nil }
-    let words = arguments.dropFirst()
+    // Logs and tables write them in capitals.
+    let words = arguments.dropFirst().map { $0.lowercased() }
     let levels = HMILevel.allCases.filter { words.contains($0.rawValue.lowercased()) }
     guard levels.count == words.count else { return nil }
     self = .permit(function, name == "deny" ? [] : levels.isEmpty ? HMILevel.allCases : levels)
@@ -153,7 +154,7 @@ extension PolicyTable {
     do {
       json = try JSONObject(parsing: bytes)
     } catch {
-      throw Malformed(description: "it is no JSON object: \(error)")
+      throw Malformed(description: "\(error)")
     }
     let table = try Self.object(json["policy_table"], "policy_table")
     let groupings = try Self.object(table["functional_groupings"], "functional_groupings")
@@ -226,11 +227,15 @@ extension PolicyTable {
     if let unknown = names.first(where: { groups[$0] == nil }) {
       throw Malformed(description: "\(path).groups: functional_groupings has no \(unknown.quoted)")
     }
+    let types = try texts(json["AppHMIType"], "\(path).AppHMIType") ?? []
+    if let unknown = types.first(where: { AppHMIType(rawValue: $0) == nil }) {
+      throw Malformed(description: "\(path).AppHMIType: there is no type \(unknown.quoted)")
+    }
     return Entry(
       groups: names,
       actions: Set(flags.filter { json[$0.key]?.bool == true }.values),
       names: Set((try texts(json["nicknames"], "\(path).nicknames") ?? []).map { $0.lowercased() }),
-      types: Set(try texts(json["AppHMIType"], "\(path).AppHMIType") ?? []),
+      types: Set(types),
       isProtected: json["encryption_required"]?.bool)
   }
 

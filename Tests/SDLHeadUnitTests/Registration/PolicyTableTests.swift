@@ -129,7 +129,7 @@ import Testing
   }
 
   @Test(arguments: [
-    ("{", "no JSON object"), ("{}", "policy_table is missing"), ("{\"policy_table\": 1}", "policy_table is no object"),
+    ("{", "no JSON from byte 1 on"), ("[]", "JSON, but no object"), ("{}", "policy_table is missing"), ("{\"policy_table\": 1}", "policy_table is no object"),
     ("{\"policy_table\": {}}", "functional_groupings is missing"),
   ])
   func noTable(text: String, error: String) {
@@ -150,6 +150,7 @@ import Testing
     ("[\"Base\", \"Talk\"]", "[\"Base\", \"Sing\"]", "TEST-app.groups: functional_groupings has no \"Sing\""),
     ("\"other\": \"default\"", "\"other\": \"another\"", "app_policies.other: there is no entry \"another\""),
     ("\"other\": \"default\"", "\"other\": 3", "app_policies.other is no object"),
+    ("[\"NAVIGATION\"]", "[\"NAVIGATOR\"]", "TEST-app.AppHMIType: there is no type \"NAVIGATOR\""),
     ("\"rpcs\": null", "\"rpcs\": [1]", "functional_groupings.Consent.rpcs is no object"),
   ])
   func errorsSayWhere(part: String, replacement: String, error: String) {
