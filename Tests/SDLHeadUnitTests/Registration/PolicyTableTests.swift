@@ -180,7 +180,7 @@ import Testing
     app.run { $0.apply(deny, now: $1) }
     #expect(try Self.permissions(app)["Show"] == nil)
     #expect(result(.show) == "DISALLOWED")
-    let permit = try Self.change("permit Show full background")
+    let permit = try Self.change("permit Show FULL background")
     app.run { $0.apply(permit, now: $1) }
     #expect(try Self.permissions(app)["Show"] == ["BACKGROUND", "FULL"])
     #expect(result(.show) == "SUCCESS")
