@@ -108,7 +108,7 @@ import Testing
 }
 
 /// A server that gives one answer to one request.
-private final class TestServer: @unchecked Sendable {
+final class TestServer: @unchecked Sendable {
   private let listener: Int32
   private let answer: [UInt8]
   private let slowEnd: [UInt8]

@@ -2,7 +2,6 @@ import Foundation
 import Glibc
 import HTTPFetch
 import SDLLink
-import TestSupport
 import Testing
 
 /// Alone in its process, because libsoup stays loaded.
@@ -83,19 +82,4 @@ private func openModule(_ path: String) {
   guard let library, let symbol = dlsym(library, "g_module_open") else { return }
   typealias Open = @convention(c) (UnsafePointer<CChar>, UInt32) -> UnsafeMutableRawPointer?
   _ = unsafeBitCast(symbol, to: Open.self)(path, 0)
-}
-
-@Suite struct RequestMemoryWholeProcessTests {
-  @Test func requestsLeaveNothingBehind() throws {
-    let body = [UInt8](repeating: 1, count: 4 << 20)
-    func post(_ count: Int) throws -> Int {
-      for _ in 0..<count {
-        _ = try? HTTPClient.post(
-          body, to: "http://127.0.0.1:1/", contentType: "text/plain", allowsThisMachine: true)
-      }
-      return try residentBytes()
-    }
-    let before = try post(3)
-    #expect(try post(20) < before + 10 * body.count)
-  }
 }
