@@ -47,7 +47,7 @@ final class DrivenElement {
   /// - Parameter settings: those of the pictures.
   init(_ kind: EncoderElement, _ settings: EncoderSettings, _ output: EncoderOutput) throws(EncoderError) {
     let name = kind.name
-    let levels = kind.needsLevel ? StreamLevel.names(for: settings) : []
+    let levels = kind.needsLevel ? StreamLevel.choices(for: settings) : []
     guard let element = EncoderFactory(name)?.make() else {
       throw .element("\(name) can't be made: its plugin can't be loaded.")
     }
@@ -111,21 +111,25 @@ final class DrivenElement {
   /// The caps that head units accept.
   private static var takenCaps: Caps { Caps(h264(profile: nil)) }
 
-  /// The simplest profile that the element has.
-  private static func preferredCaps(of pad: UnsafeMutablePointer<GstPad>, _ levels: [String]) -> Caps {
+  /// The simplest profile that the element has, and the first of the levels.
+  private static func preferredCaps(of pad: UnsafeMutablePointer<GstPad>, _ levels: [[String]]) -> Caps {
     let possible = Caps(owning: gst_pad_query_caps(pad, nil)) ?? Caps.template(of: pad)
     for profile in SinkCaps.profiles {
       let caps = Caps(h264(profile: profile))
-      if !caps.intersected(with: possible).isEmpty { return restrict(caps, to: levels) }
+      if !caps.intersected(with: possible).isEmpty { return restrict(caps, to: levels, possible) }
     }
-    return restrict(takenCaps, to: levels)
+    return restrict(takenCaps, to: levels, possible)
   }
 
-  private static func restrict(_ caps: consuming Caps, to levels: [String]) -> Caps {
-    guard !levels.isEmpty,
-      let accepted = Caps("video/x-h264,level=(string){\(levels.joined(separator: ","))}")
-    else { return caps }
-    return caps.intersected(with: accepted)
+  private static func restrict(
+    _ caps: consuming Caps, to levels: [[String]], _ possible: borrowing Caps
+  ) -> Caps {
+    for names in levels {
+      guard let accepted = Caps("video/x-h264,level=(string){\(names.joined(separator: ","))}") else { continue }
+      let restricted = caps.intersected(with: accepted)
+      if !restricted.intersected(with: possible).isEmpty { return restricted }
+    }
+    return caps
   }
 
   private static func h264(profile: String?) -> Structure {
@@ -226,15 +230,18 @@ enum StreamLevel {
     ("4.2", 522_240, 8704), ("5", 589_824, 22_080), ("5.1", 983_040, 36_864), ("5.2", 2_073_600, 36_864),
   ]
 
-  /// Those that suffice, the lowest first; all but the highest too low is the highest alone.
-  static func names(for settings: EncoderSettings) -> [String] {
+  /// The levels to ask for, the best choice first: those that suffice, of which an element takes the lowest; or one that
+  /// does not, which costs speed.
+  static func choices(for settings: EncoderSettings) -> [[String]] {
     let (width, height) = ((settings.width + 15) / 16, (settings.height + 15) / 16)
     let needed = Double(width * height) * settings.frameRate.value
-    let names = limits.filter { level in
+    let first = limits.firstIndex { level in
       width * height <= level.size && max(width, height) * max(width, height) <= 8 * level.size
         && needed <= Double(level.perSecond)
-    }.map(\.name)
-    return names.isEmpty ? ["5.2"] : names
+    }
+    let names = limits.map(\.name)
+    let lower = names[..<(first ?? names.endIndex)].reversed().map { [$0] }
+    return (first.map { [Array(names[$0...])] } ?? []) + lower
   }
 }
 
