@@ -39,7 +39,7 @@ pluginsdir ?= $(shell pkg-config $(if $(PREFIX),--define-variable=prefix=$(PREFI
 
 .PHONY: all demo timeline picture check checks check-repeatedly simulate mutants bench valgrind fuzz cuts attack sanitize soak lint test tests \
   meson-check install-check docs-check docs certificates plugin head-unit car-window packages install uninstall clean help help-files \
-  deb deb-check
+  deb deb-check release-check repo
 
 ## build the plugin and the programs (the default)
 all: plugin head-unit car-window
@@ -205,6 +205,16 @@ deb:
 ## test the packages in a fresh Debian 12 and 13, as root (package debootstrap)
 deb-check:
 	scripts/check-packages $(build)/packages bookworm trixie
+
+## make what a release has, in fresh systems of SUITES="bookworm trixie", as root (packages mmdebstrap, debootstrap)
+release-check: SUITES ?= bookworm trixie
+release-check:
+	scripts/release-check $(SUITES)
+
+## make an apt repository of build/release in build/repo, signed with REPO_KEY (package apt-utils)
+repo:
+	$(if $(REPO_KEY),,$(error REPO_KEY names the key of gpg that signs))
+	scripts/make-repository $(build)/release $(build)/repo "$(REPO_KEY)"
 
 ## install the packages for building, the demo and the tests
 packages:

@@ -44,11 +44,15 @@ let exportsMap = Context.packageDirectory + "/Sources/CPluginEntry/exports.map"
 let canPackRelocations: Bool = {
   var text = [CChar](repeating: 0, count: 64)
   guard confstr(Int32(_CS_GNU_LIBC_VERSION), &text, text.count) > 0 else { return false }
-  let numbers = text.map { UInt8(bitPattern: $0) }.split { !(48...57).contains($0) }
+  let numbers = text.map { UInt8(truncatingIfNeeded: $0) }.split { !(48...57).contains($0) }
     .compactMap { Int(String(decoding: $0, as: UTF8.self)) }
   return numbers.count >= 2 && (numbers[0], numbers[1]) >= (2, 36)
 }()
 let packedRelocations = canPackRelocations ? ["-Xlinker", "-z", "-Xlinker", "pack-relative-relocs"] : []
+
+/// All names are looked up at the start, less than a millisecond, so that their table can be made read-only.
+let bindNow = ["-Xlinker", "-z", "-Xlinker", "now"]
+let hardened: [CSetting] = [.define("_FORTIFY_SOURCE", to: "2", release)]
 
 /// The name and origin of the package for `gst-inspect-1.0`, from the packager's environment.
 let packageNames: [CSetting] = ["PACKAGE_NAME", "PACKAGE_ORIGIN"].compactMap { name in
@@ -65,24 +69,28 @@ let pluginLink: [LinkerSetting] = [
       "-Xlinker", "-z", "-Xlinker", "nodelete",
       "-Xlinker", "-z", "-Xlinker", "defs",
       "-Xlinker", "-Bsymbolic",
-    ] + packedRelocations, release)
+    ] + bindNow + packedRelocations, release)
 ]
 
 /// One file that runs without the Swift tool chain.
 let programLink: [LinkerSetting] = [
-  .unsafeFlags(["-static-stdlib", "-use-ld=lld", "-Xlinker", "--gc-sections"] + packedRelocations, release)
+  .unsafeFlags(["-static-stdlib", "-use-ld=lld", "-Xlinker", "--gc-sections"] + bindNow + packedRelocations, release)
 ]
 
 /// The same for a program in C alone: without the start files of Swift, its runtime can be left out.
 let cProgramLink: [LinkerSetting] = [
   .unsafeFlags(
-    ["-static-stdlib", "-use-ld=lld", "-nostartfiles", "-Xlinker", "--gc-sections"] + packedRelocations, release)
+    ["-static-stdlib", "-use-ld=lld", "-nostartfiles", "-Xlinker", "--gc-sections"] + bindNow + packedRelocations,
+    release)
 ]
 
 /// GLib is looked up at run time; SwiftPM would link it with the paths of its headers.
-let withoutGLib: [LinkerSetting] = [
-  .unsafeFlags(["-use-ld=lld", "-Xlinker", "--remap-inputs=*/libglib-2.0.so=/dev/null"])
-]
+let withoutGLib = without("glib-2.0")
+
+/// Leaves libraries out that a module map links, and nothing of which is used.
+func without(_ libraries: String...) -> [LinkerSetting] {
+  [.unsafeFlags(["-use-ld=lld"] + libraries.flatMap { ["-Xlinker", "--remap-inputs=*/lib\($0).so=/dev/null"] })]
+}
 
 // Each target names all modules that it imports, so that a change in one recompiles all targets that use it, even through
 // another.
@@ -103,7 +111,7 @@ let package = Package(
     .target(name: "SDLHeadUnit", dependencies: ["SDLWire", "SDLMessages", "H264"], swiftSettings: strict),
 
     // Effects: one thread and one socket; libx264; Pango and Cairo.
-    .target(name: "CLinux"),
+    .target(name: "CLinux", cSettings: hardened),
     .target(
       name: "SDLLink", dependencies: ["SDLWire", "SDLMessages", "TLSEngine", "CLinux"], swiftSettings: strict),
     .target(
@@ -132,7 +140,8 @@ let package = Package(
       ]),
     // Stands beside the plugin, which starts it.
     .executableTarget(
-      name: "sdl-process-guard", dependencies: ["CLinux"], path: "Sources/ProcessGuard", linkerSettings: cProgramLink),
+      name: "sdl-process-guard", dependencies: ["CLinux"], path: "Sources/ProcessGuard", cSettings: hardened,
+      linkerSettings: cProgramLink),
     .target(name: "CarWindow", dependencies: ["CLibraries", "CLinux", "DBus", "SDLLink"], swiftSettings: strict),
     .systemLibrary(name: "CVersion"),
     .target(name: "DBus", dependencies: ["CLibraries", "SDLLink"], swiftSettings: strict),
@@ -156,7 +165,7 @@ let package = Package(
     .target(name: "GStreamerKit", dependencies: ["CGStreamer", "CLibraries"], swiftSettings: strict),
     .executableTarget(
       name: "sdl-car-window", dependencies: ["CarWindow", "GStreamerKit", "CVersion"], path: "Sources/CarWindowTool",
-      swiftSettings: strict, linkerSettings: programLink),
+      swiftSettings: strict, linkerSettings: programLink + without("gstvideo-1.0", "gstaudio-1.0")),
     .target(
       name: "Plugin",
       dependencies: [
@@ -168,7 +177,7 @@ let package = Package(
     .target(
       name: "CPluginEntry", dependencies: ["Plugin", "CGStreamer", "CVersion"],
       exclude: ["exports.map", "gstsmartdevicelink.supp"],
-      cSettings: packageNames + (withoutX264 ? [.define("WITHOUT_X264")] : []), linkerSettings: pluginLink),
+      cSettings: hardened + packageNames + (withoutX264 ? [.define("WITHOUT_X264")] : []), linkerSettings: pluginLink),
 
     .target(
       name: "TestSupport", dependencies: ["SDLWire"], path: "Tests/TestSupport", exclude: ["Programs"],

@@ -3,7 +3,8 @@
 # Expect "Registered with" and, on the head unit, the camera's picture; "no camera" where there is none.
 # Needs gstreamer1.0-tools, -plugins-base and -good (v4l2src), and a camera. SDL_URI and NUM_BUFFERS may be set.
 set -eu
-. "$(dirname "$0")/environment.sh"
+folder=$(dirname "$0")
+. "$folder/environment.sh"
 device=${1:-/dev/video0}
 
 if [ ! -e "$device" ]; then

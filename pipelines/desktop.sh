@@ -3,7 +3,8 @@
 # Expect "Registered with" and, on the head unit, your desktop as it changes; Ctrl-C ends it.
 # Needs gstreamer1.0-tools, -plugins-base, -good; xvfb if there is no display. SDL_URI and NUM_BUFFERS may be set.
 set -eu
-. "$(dirname "$0")/environment.sh"
+folder=$(dirname "$0")
+. "$folder/environment.sh"
 
 if [ -z "${DISPLAY:-}" ] && command -v xvfb-run >/dev/null; then
   exec xvfb-run --auto-servernum --server-args="-screen 0 1280x800x24" "$0" "$@"

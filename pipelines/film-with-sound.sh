@@ -3,7 +3,8 @@
 # Expect a tick each second, in time with the clock in the picture; when the driver leaves the app, both pause.
 # Needs gstreamer1.0-tools, -plugins-base, -plugins-good, and a decoder for FILE. SDL_URI and NUM_BUFFERS may be set.
 set -eu
-. "$(dirname "$0")/environment.sh"
+folder=$(dirname "$0")
+. "$folder/environment.sh"
 frames=${NUM_BUFFERS:-250}
 file=${1:-$(dirname "$0")/../build/film-with-sound-$frames.ogv}
 

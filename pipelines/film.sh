@@ -3,7 +3,8 @@
 # Expect "sdl-stream-started" twice: with width=480, height=320, the first size of SDL Core's head unit in these ranges; and with rate=16000.
 # Needs gstreamer1.0-tools and -plugins-base, and a decoder for FILE. SDL_URI and NUM_BUFFERS may be set.
 set -eu
-. "$(dirname "$0")/environment.sh"
+folder=$(dirname "$0")
+. "$folder/environment.sh"
 frames=${NUM_BUFFERS:-250}
 file=${1:-$(dirname "$0")/../build/film-in-the-car-$frames.ogv}
 uri=${SDL_URI:-sdl+builtin:core-listed}

@@ -3,7 +3,8 @@
 # Expect "Registered with" and the file at its own speed; its size must be one that the head unit accepts.
 # Needs gstreamer1.0-tools, -plugins-base, -bad and, to make a file, -ugly. SDL_URI and NUM_BUFFERS may be set.
 set -eu
-. "$(dirname "$0")/environment.sh"
+folder=$(dirname "$0")
+. "$folder/environment.sh"
 frames=${NUM_BUFFERS:-75}
 file=${1:-$(dirname "$0")/../build/drive-$frames.h264}
 

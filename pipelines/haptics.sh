@@ -3,7 +3,8 @@
 # Expect "sdl-stream-started"; the head unit in another terminal, build/sdl-head-unit, prints "2 haptic rectangles".
 # Needs gstreamer1.0-tools and gstreamer1.0-plugins-base. SDL_URI and NUM_BUFFERS may be set.
 set -eu
-. "$(dirname "$0")/environment.sh"
+folder=$(dirname "$0")
+. "$folder/environment.sh"
 
 exec gst-launch-1.0 -m videotestsrc pattern=smpte num-buffers="${NUM_BUFFERS:--1}" ! \
   sdlvideosink ${SDL_URI:+uri="$SDL_URI"} haptic-rectangles="<<40,40,160,80>,<40,160,160,80>>"

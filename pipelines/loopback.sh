@@ -3,7 +3,8 @@
 # Expect "Registered with", and FOLDER (build/loopback if not given) to fill with the pictures of the last seconds, as JPEG.
 # Needs gstreamer1.0-tools, -plugins-base, -good (jpegenc), -bad (h264parse) and -libav. SDL_PORT and NUM_BUFFERS may be set.
 set -eu
-. "$(dirname "$0")/environment.sh"
+folder=$(dirname "$0")
+. "$folder/environment.sh"
 # A port that no other head unit is likely to use.
 port=${SDL_PORT:-$((20000 + $$ % 10000))}
 folder=${1:-$(dirname "$0")/../build/loopback}

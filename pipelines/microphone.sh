@@ -3,7 +3,8 @@
 # Expect "sdl-stream-started" with service=audio; Ctrl-C ends it.
 # Needs gstreamer1.0-tools, -plugins-base, -plugins-good (autoaudiosrc), and a microphone. SDL_URI and NUM_BUFFERS may be set.
 set -eu
-. "$(dirname "$0")/environment.sh"
+folder=$(dirname "$0")
+. "$folder/environment.sh"
 
 if [ -z "${AUDIO_SOURCE:-}" ] && [ ! -d /dev/snd ] && [ -z "${PULSE_SERVER:-}" ]; then
   echo "no microphone: this computer has no sound card; set AUDIO_SOURCE to use another source"

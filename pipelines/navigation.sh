@@ -3,7 +3,8 @@
 # Expect the map; a tap on it chooses the park as the destination, and the car drives there. Ctrl-C ends it.
 # Needs gstreamer1.0-tools, -plugins-base, -good, xvfb, navit, maptool and python3. SDL_URI and NUM_BUFFERS may be set.
 set -eu
-. "$(dirname "$0")/environment.sh"
+folder=$(dirname "$0")
+. "$folder/environment.sh"
 
 for program in navit maptool; do
   if ! command -v $program >/dev/null; then

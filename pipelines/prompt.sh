@@ -3,7 +3,8 @@
 # Expect "sdl-stream-started" with service=video; with service=audio when it speaks, and then "sdl-stream-stopped" with reason=idle.
 # Needs gstreamer1.0-tools, -plugins-base, -plugins-good (wavparse), and espeak-ng to speak. SDL_URI and NUM_BUFFERS may be set.
 set -eu
-. "$(dirname "$0")/environment.sh"
+folder=$(dirname "$0")
+. "$folder/environment.sh"
 uri=${SDL_URI:-sdl+builtin:default}
 prompt=$(mktemp)
 trap 'rm -f "$prompt"' EXIT

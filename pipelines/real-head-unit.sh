@@ -3,7 +3,8 @@
 # Expect "Registered with"; the picture comes when the driver opens the app "GStreamer" on the head unit's screen.
 # Needs gstreamer1.0-tools, -plugins-base and -x, and a head unit in the network. SDL_URI and NUM_BUFFERS may be set.
 set -eu
-. "$(dirname "$0")/environment.sh"
+folder=$(dirname "$0")
+. "$folder/environment.sh"
 
 if [ $# = 0 ] && [ -z "${SDL_URI:-}" ]; then
   cat >&2 <<EOF

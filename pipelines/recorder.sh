@@ -3,7 +3,8 @@
 # Expect "Registered with", and FILE (build/recording.mkv if not given; an .mp4 file has no sound) to play when the app, or Ctrl-C, has ended it.
 # Needs gstreamer1.0-tools, -plugins-base, -bad and -good, python3-gi, gir1.2-gstreamer-1.0. SDL_PORT and NUM_BUFFERS may be set.
 set -eu
-. "$(dirname "$0")/environment.sh"
+folder=$(dirname "$0")
+. "$folder/environment.sh"
 # A port that no other head unit is likely to use.
 port=${SDL_PORT:-$((20000 + $$ % 10000))}
 file=${1:-$(dirname "$0")/../build/recording.mkv}

@@ -3,6 +3,7 @@
 # Expect a notice that no uri is set, then "Registered with", and no window; Ctrl-C ends it.
 # Needs gstreamer1.0-tools and gstreamer1.0-plugins-base. SDL_URI and NUM_BUFFERS may be set.
 set -eu
-. "$(dirname "$0")/environment.sh"
+folder=$(dirname "$0")
+. "$folder/environment.sh"
 
 exec gst-launch-1.0 videotestsrc num-buffers="${NUM_BUFFERS:--1}" ! sdlvideosink ${SDL_URI:+uri="$SDL_URI"}

@@ -3,7 +3,8 @@
 # Expect the page beside this script; where it is touched it changes its colour, and a white square stays.
 # Needs gstreamer1.0-tools, -plugins-base and -wpe (the web engine WebKit). SDL_URI and NUM_BUFFERS may be set.
 set -eu
-. "$(dirname "$0")/environment.sh"
+folder=$(dirname "$0")
+. "$folder/environment.sh"
 page=${1:-file://$(cd "$(dirname "$0")" && pwd)/web-page.html}
 width=${2:-800} height=${3:-480}
 

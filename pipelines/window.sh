@@ -3,7 +3,8 @@
 # Expect "Registered with", and a square of 20 pixels where you press; without a display the pictures are only decoded.
 # Needs gstreamer1.0-tools, -plugins-base, -plugins-good, -libav and -x. SDL_PORT and NUM_BUFFERS may be set.
 set -eu
-. "$(dirname "$0")/environment.sh"
+folder=$(dirname "$0")
+. "$folder/environment.sh"
 # A port that no other head unit is likely to use.
 port=${SDL_PORT:-$((20000 + $$ % 10000))}
 window="videoconvert ! autovideosink"

@@ -259,6 +259,6 @@ enum PrivateFolder {
     guard mkdtemp(&template) != nil else {
       throw CarWindowError(.failed, "Can't create a folder in \(parent): \(String(cString: strerror(errno)))")
     }
-    return String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    return String(decoding: template.dropLast().map { UInt8(truncatingIfNeeded: $0) }, as: UTF8.self)
   }
 }

@@ -174,7 +174,7 @@ final class WindowManager {
     withUnsafeBytes(of: &event) { bytes in
       // An event has 32 bytes on the wire.
       var message = [CChar](repeating: 0, count: 32)
-      for (index, byte) in bytes.prefix(32).enumerated() { message[index] = CChar(bitPattern: byte) }
+      for (index, byte) in bytes.prefix(32).enumerated() { message[index] = CChar(truncatingIfNeeded: byte) }
       _ = display.xcb.xcb_send_event(
         display.connection, 0, id, UInt32(XCB_EVENT_MASK_STRUCTURE_NOTIFY.rawValue), message)
     }

@@ -46,7 +46,7 @@ final class XDisplay {
   }
 
   private static func connect(_ xcb: CXCBFunctions, _ name: String, _ cookie: [UInt8]?) -> OpaquePointer? {
-    guard var cookie = cookie.map({ $0.map { CChar(bitPattern: $0) } }) else {
+    guard var cookie = cookie.map({ $0.map { CChar(truncatingIfNeeded: $0) } }) else {
       return xcb.xcb_connect_to_display_with_auth_info(name, nil, nil)
     }
     var method = Array("MIT-MAGIC-COOKIE-1".utf8CString)

@@ -238,7 +238,7 @@ extension PictureTaker {
     init() throws(Failure) {
       var template = Array("\(getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp")/sdl-head-unit-XXXXXX".utf8CString)
       guard mkdtemp(&template) != nil else { throw Failure(text: "no folder can be made for pictures") }
-      name = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+      name = String(decoding: template.dropLast().map { UInt8(truncatingIfNeeded: $0) }, as: UTF8.self)
     }
 
     func path(_ file: String) -> String { "\(name)/\(file)" }

@@ -116,7 +116,7 @@ package struct SocketAddress: Sendable, CustomStringConvertible {
 
 extension [CChar] {
   fileprivate var text: String {
-    String(decoding: prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
+    String(decoding: prefix { $0 != 0 }.map { UInt8(truncatingIfNeeded: $0) }, as: UTF8.self)
   }
 }
 

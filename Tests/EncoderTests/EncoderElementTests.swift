@@ -37,6 +37,17 @@ import X264Encoder
       "quality-level": range(1...7),
     ],
     "v4l2h264enc": ["extra-controls": any],
+    "nvv4l2h264enc": [
+      "bitrate": range(0...4_294_967_295), "iframeinterval": range(0...4_294_967_295),
+      "idrinterval": range(0...4_294_967_295), "control-rate": .names(["variable_bitrate", "constant_bitrate"]),
+      "preset-level": .names(["DisablePreset", "UltraFastPreset", "FastPreset", "MediumPreset", "SlowPreset"]),
+      "num-B-Frames": range(0...2), "insert-sps-pps": any, "maxperf-enable": any,
+    ],
+    "omxh264enc": [
+      "target-bitrate": range(0...4_294_967_295), "interval-intraframes": range(0...4_294_967_295),
+      "control-rate": .names(["disable", "variable", "constant", "variable-skip-frames", "constant-skip-frames"]),
+      "b-frames": range(0...4_294_967_295), "periodicity-idr": range(0...4_294_967_295), "inline-header": any,
+    ],
   ]
 
   private func settings(_ name: String, bitrate: Int, interval: Int) throws -> [String: String] {
@@ -79,8 +90,21 @@ import X264Encoder
       "v4l2h264enc",
       [
         "extra-controls":
-          "controls,video_bitrate_mode=1,video_bitrate=600000,video_gop_size=60,h264_i_frame_period=60,"
+          "controls,video_bitrate=600000,video_bitrate_mode=1,video_gop_size=60,h264_i_frame_period=60,"
           + "video_b_frames=0,repeat_sequence_header=1"
+      ]
+    ),
+    (
+      "nvv4l2h264enc",
+      [
+        "bitrate": "600000", "iframeinterval": "60", "idrinterval": "60", "control-rate": "constant_bitrate",
+        "preset-level": "UltraFastPreset", "num-B-Frames": "0", "insert-sps-pps": "true",
+      ]
+    ),
+    (
+      "omxh264enc",
+      [
+        "target-bitrate": "600000", "interval-intraframes": "60", "control-rate": "constant", "inline-header": "true",
       ]
     ),
   ]) func hardware(_ name: String, _ expected: [String: String]) throws {
@@ -92,13 +116,18 @@ import X264Encoder
     #expect(settings["bitrate"] == "2048000" && settings["key-int-max"] == "1024")
   }
 
-  @Test func changes() throws {
-    let find = { (name: String) in Self.descriptions["vah264enc"]?[name].map(EncoderProperty.init) }
+  @Test(arguments: [
+    ("vah264enc", "bitrate", "250"), ("nvv4l2h264enc", "bitrate", "250000"),
+    ("omxh264enc", "target-bitrate", "250000"),
+    // The other controls stay: some drivers refuse them while they run.
+    ("v4l2h264enc", "extra-controls", "controls,video_bitrate=250000"),
+  ]) func changes(_ name: String, _ property: String, _ value: String) throws {
+    let find = { (property: String) in Self.descriptions[name]?[property].map(EncoderProperty.init) }
     #expect(
-      EncoderElement.named("vah264enc").change(bitrate: 250, keyFrameInterval: 60, find)
-        == EncoderElement.Setting(property: "bitrate", value: "250"))
-    #expect(EncoderElement.named("vah264enc").change(bitrate: 250, keyFrameInterval: 60) { _ in nil } == nil)
-    #expect(EncoderElement.named("theirh264enc").change(bitrate: 250, keyFrameInterval: 60, find) == nil)
+      EncoderElement.named(name).change(bitrate: 250, find)
+        == EncoderElement.Setting(property: property, value: value))
+    #expect(EncoderElement.named(name).change(bitrate: 250) { _ in nil } == nil)
+    #expect(EncoderElement.named("theirh264enc").change(bitrate: 250, find) == nil)
   }
 
   /// An element that the table does not have is told nothing but the caps.
@@ -136,6 +165,28 @@ import X264Encoder
       let value = setting.value == "zerolatency" ? "Zero latency" : setting.value
       #expect(element[setting.property] == value)
     }
+  }
+
+  @Test(arguments: [
+    (480, 320, 30, "3"), (800, 480, 25, "3"), (800, 480, 30, "3.1"), (1280, 720, 30, "3.1"), (1280, 720, 60, "3.2"),
+    (1920, 720, 30, "4"), (1920, 1080, 30, "4"), (1920, 1080, 60, "4.2"),
+    // A strip that has few macroblocks, and is too long for level 3.
+    (2048, 160, 30, "3.1"),
+  ]) func lowestLevel(_ width: Int, _ height: Int, _ rate: Int, _ expected: String) {
+    let choices = levels(width, height, rate)
+    #expect(choices.first?.first == expected && choices.first?.last == "5.2")
+  }
+
+  /// An element that has none of those that suffice gets the highest of the others.
+  @Test func lowerLevels() {
+    #expect(levels(1920, 1080, 60) == [["4.2", "5", "5.1", "5.2"], ["4.1"], ["4"], ["3.2"], ["3.1"], ["3"]])
+    #expect(levels(16_384, 2304, 60).prefix(2) == [["5.2"], ["5.1"]])
+  }
+
+  private func levels(_ width: Int, _ height: Int, _ rate: Int) -> [[String]] {
+    StreamLevel.choices(
+      for: EncoderSettings(
+        width: width, height: height, frameRate: FrameRate(numerator: rate, denominator: 1), pixelFormat: .i420))
   }
 
   @Test func theNextCandidateThatTakesThePictures() throws {

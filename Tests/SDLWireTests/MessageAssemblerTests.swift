@@ -1,4 +1,5 @@
 import FoundationEssentials
+import Glibc
 import SDLWire
 import Testing
 
@@ -213,6 +214,6 @@ private func piece(
   private func virtualByteCount() throws -> Int {
     let text = try String(contentsOfFile: "/proc/self/statm", encoding: .utf8)
     let pages = try #require(text.split(separator: " ").first.flatMap { Int($0) })
-    return pages * 4096
+    return pages * Int(getpagesize())
   }
 }

@@ -83,7 +83,7 @@ struct TLSSettings: Equatable, Sendable {
     guard gmtime_r(&seconds, &parts) != nil else { return "\(seconds)" }
     var text = [CChar](repeating: 0, count: 64)
     let count = strftime(&text, text.count, "%Y-%m-%d %H:%M:%S UTC", &parts)
-    return String(decoding: text[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    return String(decoding: text[..<count].map { UInt8(truncatingIfNeeded: $0) }, as: UTF8.self)
   }
 }
 

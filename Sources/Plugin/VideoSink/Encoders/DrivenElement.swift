@@ -12,14 +12,17 @@ final class DrivenElement {
   // GStreamer's objects have locks of their own.
   private final class Parts: @unchecked Sendable {
     let element: ObjectReference<GstElement>
+    /// The element itself, or the bin in which it is.
+    let whole: ObjectReference<GstElement>
     let source: ObjectReference<GstPad>
     let sink: ObjectReference<GstPad>
 
     init(
-      _ element: consuming ObjectReference<GstElement>, _ source: consuming ObjectReference<GstPad>,
-      _ sink: consuming ObjectReference<GstPad>
+      _ element: consuming ObjectReference<GstElement>, in whole: consuming ObjectReference<GstElement>,
+      _ source: consuming ObjectReference<GstPad>, _ sink: consuming ObjectReference<GstPad>
     ) {
       self.element = element
+      self.whole = whole
       self.source = source
       self.sink = sink
     }
@@ -28,28 +31,34 @@ final class DrivenElement {
       // First, so that nothing waits in a push.
       gst_pad_set_active(source.pointer, 0)
       gst_pad_set_active(sink.pointer, 0)
-      gst_element_set_state(element.pointer, GST_STATE_NULL)
-      gst_element_set_bus(element.pointer, nil)
+      gst_element_set_state(whole.pointer, GST_STATE_NULL)
+      gst_element_set_bus(whole.pointer, nil)
     }
   }
 
   let name: String
+  private let keyFrameRequest: EncoderElement.KeyFrameRequest?
   private let parts: Parts
   private let output: EncoderOutput
   private let thread: EncoderThread
 
   /// Makes the element, which does not run yet.
-  init(_ name: String, _ output: EncoderOutput) throws(EncoderError) {
+  ///
+  /// - Parameter settings: those of the pictures.
+  init(_ kind: EncoderElement, _ settings: EncoderSettings, _ output: EncoderOutput) throws(EncoderError) {
+    let name = kind.name
+    let levels = kind.needsLevel ? StreamLevel.choices(for: settings) : []
     guard let element = EncoderFactory(name)?.make() else {
       throw .element("\(name) can't be made: its plugin can't be loaded.")
     }
     guard let result = ObjectReference(owning: gst_element_get_static_pad(element.pointer, "src")),
       let source = ObjectReference(owning: gst_pad_new("src", GST_PAD_SRC)),
-      let sink = output.makePad(Self.takenCaps, preferred: Self.preferredCaps(of: result.pointer)),
+      let sink = output.makePad(Self.takenCaps, preferred: Self.preferredCaps(of: result.pointer, levels)),
       let bus = output.makeBus()
     else { throw .element("\(name) has no pads sink and src.") }
     gst_object_ref_sink(source.pointer)
-    gst_element_set_bus(element.pointer, bus.pointer)
+    let whole = try Self.whole(element.pointer, behind: kind.uploader)
+    gst_element_set_bus(whole.pointer, bus.pointer)
     do {
       thread = try EncoderThread()
     } catch {
@@ -57,7 +66,29 @@ final class DrivenElement {
     }
     self.name = name
     self.output = output
-    parts = Parts(element, source, sink)
+    keyFrameRequest = kind.keyFrameRequest
+    parts = Parts(element, in: whole, source, sink)
+  }
+
+  /// The element, or a bin in which another one is linked in front of it.
+  private static func whole(
+    _ element: UnsafeMutablePointer<GstElement>, behind uploader: String?
+  ) throws(EncoderError) -> ObjectReference<GstElement> {
+    guard let uploader else { return ObjectReference(retaining: element) }
+    guard let first = EncoderFactory(uploader)?.make(), let whole = ObjectReference(owning: gst_bin_new(nil)) else {
+      throw .element("\(uploader) can't be made: its plugin can't be loaded.")
+    }
+    gst_object_ref_sink(whole.pointer)
+    let bin = UnsafeMutableRawPointer(whole.pointer).assumingMemoryBound(to: GstBin.self)
+    gst_bin_add(bin, first.pointer)
+    gst_bin_add(bin, element)
+    guard gst_element_link(first.pointer, element) != 0,
+      let input = ObjectReference(owning: gst_element_get_static_pad(first.pointer, "sink")),
+      let result = ObjectReference(owning: gst_element_get_static_pad(element, "src"))
+    else { throw .element("\(uploader) does not give pictures for this encoder.") }
+    gst_element_add_pad(whole.pointer, gst_ghost_pad_new("sink", input.pointer))
+    gst_element_add_pad(whole.pointer, gst_ghost_pad_new("src", result.pointer))
+    return whole
   }
 
   deinit {
@@ -80,14 +111,25 @@ final class DrivenElement {
   /// The caps that head units accept.
   private static var takenCaps: Caps { Caps(h264(profile: nil)) }
 
-  /// The simplest profile that the element has.
-  private static func preferredCaps(of pad: UnsafeMutablePointer<GstPad>) -> Caps {
+  /// The simplest profile that the element has, and the first of the levels.
+  private static func preferredCaps(of pad: UnsafeMutablePointer<GstPad>, _ levels: [[String]]) -> Caps {
     let possible = Caps(owning: gst_pad_query_caps(pad, nil)) ?? Caps.template(of: pad)
     for profile in SinkCaps.profiles {
       let caps = Caps(h264(profile: profile))
-      if !caps.intersected(with: possible).isEmpty { return caps }
+      if !caps.intersected(with: possible).isEmpty { return restrict(caps, to: levels, possible) }
     }
-    return takenCaps
+    return restrict(takenCaps, to: levels, possible)
+  }
+
+  private static func restrict(
+    _ caps: consuming Caps, to levels: [[String]], _ possible: borrowing Caps
+  ) -> Caps {
+    for names in levels {
+      guard let accepted = Caps("video/x-h264,level=(string){\(names.joined(separator: ","))}") else { continue }
+      let restricted = caps.intersected(with: accepted)
+      if !restricted.intersected(with: possible).isEmpty { return restricted }
+    }
+    return caps
   }
 
   private static func h264(profile: String?) -> Structure {
@@ -107,8 +149,8 @@ final class DrivenElement {
 
   /// Links and starts it, and sends it the caps.
   func start(_ caps: consuming Caps) throws(EncoderError) {
-    guard let input = ObjectReference(owning: gst_element_get_static_pad(pointer, "sink")),
-      let result = ObjectReference(owning: gst_element_get_static_pad(pointer, "src"))
+    guard let input = ObjectReference(owning: gst_element_get_static_pad(parts.whole.pointer, "sink")),
+      let result = ObjectReference(owning: gst_element_get_static_pad(parts.whole.pointer, "src"))
     else { throw .element("\(name) has no pads sink and src.") }
     gst_pad_set_active(parts.source.pointer, 1)
     gst_pad_set_active(parts.sink.pointer, 1)
@@ -117,7 +159,7 @@ final class DrivenElement {
     else { throw .element("\(name) does not encode raw video as H.264.") }
     let parts = parts
     let hasStarted = try call {
-      gst_element_set_state(parts.element.pointer, GST_STATE_PLAYING) == GST_STATE_CHANGE_FAILURE ? 0 : 1
+      gst_element_set_state(parts.whole.pointer, GST_STATE_PLAYING) == GST_STATE_CHANGE_FAILURE ? 0 : 1
     }
     guard hasStarted != 0 else {
       throw .element("\(name) does not start: \(output.failure ?? "it gives no reason").")
@@ -138,10 +180,12 @@ final class DrivenElement {
   func push(_ picture: consuming Buffer, asKeyFrame: Bool) throws(EncoderError) -> GstFlowReturn {
     let parts = parts
     let parcel = Parcel(picture)
+    let request = keyFrameRequest
     let result = try call {
       guard let buffer = parcel.take() else { return GST_FLOW_ERROR.rawValue }
       if asKeyFrame {
         gst_pad_push_event(parts.sink.pointer, gst_video_event_new_upstream_force_key_unit(.max, 1, 0))
+        request?.apply(to: parts.element.pointer)
       }
       return gst_pad_push(parts.source.pointer, buffer).rawValue
     }
@@ -152,6 +196,52 @@ final class DrivenElement {
   func end() {
     let parts = parts
     _ = try? call { gst_pad_push_event(parts.source.pointer, gst_event_new_eos()) }
+  }
+}
+
+extension EncoderElement.KeyFrameRequest {
+  fileprivate func apply(to element: UnsafeMutablePointer<GstElement>) {
+    switch self {
+    case .setting(let setting):
+      let object: UnsafeMutablePointer<GObject> = element.cast()
+      if EncoderProperty(object, setting.property) != nil {
+        gst_util_set_object_arg(object, setting.property, setting.value)
+      }
+    case .signal(let name):
+      guard let objectClass = element.pointee.object.object.g_type_instance.g_class else { return }
+      let id = g_signal_lookup(name, objectClass.pointee.g_type)
+      var query = GSignalQuery()
+      g_signal_query(id, &query)
+      guard query.signal_id != 0, query.n_params == 0 else { return }
+      var owner = GValue()
+      g_value_init(&owner, gst_element_get_type())
+      g_value_set_object(&owner, element)
+      g_signal_emitv(&owner, id, 0, nil)
+      g_value_unset(&owner)
+    }
+  }
+}
+
+/// The levels of H.264 (table A-1), for encoders that do not choose the one that the pictures need.
+enum StreamLevel {
+  /// In macroblocks of 16×16 pixels. Lower levels hold no head unit's screen.
+  private static let limits: [(name: String, perSecond: Int, size: Int)] = [
+    ("3", 40_500, 1620), ("3.1", 108_000, 3600), ("3.2", 216_000, 5120), ("4", 245_760, 8192), ("4.1", 245_760, 8192),
+    ("4.2", 522_240, 8704), ("5", 589_824, 22_080), ("5.1", 983_040, 36_864), ("5.2", 2_073_600, 36_864),
+  ]
+
+  /// The levels to ask for, the best choice first: those that suffice, of which an element takes the lowest; or one that
+  /// does not, which costs speed.
+  static func choices(for settings: EncoderSettings) -> [[String]] {
+    let (width, height) = ((settings.width + 15) / 16, (settings.height + 15) / 16)
+    let needed = Double(width * height) * settings.frameRate.value
+    let first = limits.firstIndex { level in
+      width * height <= level.size && max(width, height) * max(width, height) <= 8 * level.size
+        && needed <= Double(level.perSecond)
+    }
+    let names = limits.map(\.name)
+    let lower = names[..<(first ?? names.endIndex)].reversed().map { [$0] }
+    return (first.map { [Array(names[$0...])] } ?? []) + lower
   }
 }
 

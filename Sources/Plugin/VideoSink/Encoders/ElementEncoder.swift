@@ -65,7 +65,7 @@ final class ElementEncoder: PictureEncoder {
     self.kind = kind
     self.settings = settings
     self.output = output
-    element = try DrivenElement(kind.name, output)
+    element = try DrivenElement(kind, settings, output)
     rates = settings.rates
     presentBitrate = settings.bitrate
     wantedBitrate = settings.bitrate
@@ -90,7 +90,7 @@ final class ElementEncoder: PictureEncoder {
     // The bitrate that gives each picture its bits at the frame rate that it was opened with.
     let ratio = settings.frameRate.value / max(rates.frameRate.value, 0.001)
     let bitrate = Int(min(max((Double(rates.bitrate) * ratio).rounded(), 1), 2_000_000))
-    guard kind.change(bitrate: bitrate, keyFrameInterval: Int(settings.keyFrameDistance), property) != nil else {
+    guard kind.change(bitrate: bitrate, property) != nil else {
       throw .reconfigurationFailed
     }
     self.rates = rates
@@ -101,7 +101,7 @@ final class ElementEncoder: PictureEncoder {
 
   private func applyBitrate() {
     guard wantedBitrate != presentBitrate,
-      let change = kind.change(bitrate: wantedBitrate, keyFrameInterval: Int(settings.keyFrameDistance), property)
+      let change = kind.change(bitrate: wantedBitrate, property)
     else { return }
     gst_util_set_object_arg(object, change.property, change.value)
     presentBitrate = wantedBitrate

@@ -61,7 +61,7 @@ enum EncoderChoice: Equatable {
   /// Why raw video with these caps can't be encoded; nil when it can.
   static func rejectionReason(of caps: UnsafeMutablePointer<GstCaps>, by choice: EncoderChoice?) -> ElementError? {
     guard let choice else { return nothingInstalled }
-    guard case .element(let element) = choice, let accepted = EncoderFactory(element.name)?.rawCaps,
+    guard case .element(let element) = choice, let accepted = element.rawCaps,
       !Caps(retaining: caps).isSubset(of: accepted)
     else { return nil }
     return .stream(
@@ -73,7 +73,7 @@ enum EncoderChoice: Equatable {
   static func restrict(_ caps: consuming Caps, to choice: EncoderChoice?) -> Caps {
     if choice == .linked { return caps }
     var accepted = Caps(Structure("video/x-h264"))
-    if case .element(let element)? = choice, let raw = EncoderFactory(element.name)?.rawCaps { accepted.merge(raw) }
+    if case .element(let element)? = choice, let raw = element.rawCaps { accepted.merge(raw) }
     return caps.intersected(with: accepted)
   }
 }
@@ -84,7 +84,7 @@ extension EncoderChoice {
   private static func automatic() -> [EncoderChoice] {
     if isX264LinkedIn { return [.linked] }
     let ranks = FeatureRanks(getenv("GST_PLUGIN_FEATURE_RANK").map { String(cString: $0) } ?? "")
-    return ranks.ordered(EncoderElement.known).filter { EncoderFactory($0.name) != nil }.map { .element($0) }
+    return ranks.ordered(EncoderElement.known).filter(\.isInstalled).map { .element($0) }
   }
 }
 
@@ -152,6 +152,15 @@ struct FeatureRanks {
     // Stable, so that the others keep their order.
     return wanted.enumerated().sorted { (rank($1.element), $0.offset) < (rank($0.element), $1.offset) }.map(\.element)
   }
+}
+
+extension EncoderElement {
+  fileprivate var isInstalled: Bool {
+    EncoderFactory(name) != nil && uploader.map { EncoderFactory($0) != nil } != false
+  }
+
+  /// The raw video in system memory that it takes; nil if it is not installed.
+  fileprivate var rawCaps: Caps? { EncoderFactory(uploader ?? name)?.rawCaps }
 }
 
 struct EncoderFactory: ~Copyable {

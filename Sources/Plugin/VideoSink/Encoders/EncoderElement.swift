@@ -22,58 +22,90 @@ struct EncoderElement: Equatable, Sendable {
     var value: String
   }
 
+  /// What asks for a key frame where the event does not.
+  enum KeyFrameRequest: Equatable, Sendable {
+    /// An action signal without arguments.
+    case signal(String)
+    case setting(Setting)
+  }
+
   var name: String
   var isHardware = true
   /// Nil leaves the bitrate to the element, or to `controls`.
   var bitrate: Bitrate?
-  /// Pictures from one key frame to the next.
-  var keyFrameInterval: String?
+  /// The properties that take the number of pictures from one key frame to the next.
+  var keyFrameIntervals: [String] = []
   /// No look-ahead, no pictures that others wait for (B), a constant bitrate.
   var settings: [Setting] = []
   /// The property for a driver's controls (V4L2), which has all settings.
   var controls: String?
+  var keyFrameRequest: KeyFrameRequest?
+  /// The element that brings pictures from system memory into the only memory that this one takes.
+  var uploader: String?
+  /// Whether it takes the lowest level of the caps for its own, instead of the one that the pictures need.
+  var needsLevel = false
 
   init(
-    _ name: String, isHardware: Bool = true, bitrate: Bitrate? = nil, keyFrameInterval: String? = nil,
-    controls: String? = nil, _ settings: KeyValuePairs<String, String> = [:]
+    _ name: String, isHardware: Bool = true, bitrate: Bitrate? = nil, keyFrameIntervals: [String] = [],
+    controls: String? = nil, keyFrameRequest: KeyFrameRequest? = nil, uploader: String? = nil,
+    needsLevel: Bool = false, _ settings: KeyValuePairs<String, String> = [:]
   ) {
     self.name = name
     self.isHardware = isHardware
     self.bitrate = bitrate
-    self.keyFrameInterval = keyFrameInterval
+    self.keyFrameIntervals = keyFrameIntervals
     self.controls = controls
+    self.keyFrameRequest = keyFrameRequest
+    self.uploader = uploader
+    self.needsLevel = needsLevel
     self.settings = settings.map { Setting(property: $0.key, value: $0.value) }
   }
 
   /// In the order of `auto`: hardware first, then the better quality.
   static let known: [EncoderElement] = [
     EncoderElement(
-      "nvh264enc", bitrate: .kilobits, keyFrameInterval: "gop-size",
+      "nvh264enc", bitrate: .kilobits, keyFrameIntervals: ["gop-size"],
       [
         "rc-mode": "cbr", "preset": "low-latency-hq", "zerolatency": "true", "bframes": "0", "b-frames": "0",
         "rc-lookahead": "0", "repeat-sequence-header": "true",
       ]),
     EncoderElement(
-      "qsvh264enc", bitrate: .kilobits, keyFrameInterval: "gop-size",
+      "qsvh264enc", bitrate: .kilobits, keyFrameIntervals: ["gop-size"],
       ["rate-control": "cbr", "low-latency": "true", "b-frames": "0", "rc-lookahead": "0"]),
     EncoderElement(
-      "vah264enc", bitrate: .kilobits, keyFrameInterval: "key-int-max",
+      "vah264enc", bitrate: .kilobits, keyFrameIntervals: ["key-int-max"],
       ["rate-control": "cbr", "b-frames": "0", "ref-frames": "1"]),
     EncoderElement(
-      "vah264lpenc", bitrate: .kilobits, keyFrameInterval: "key-int-max",
+      "vah264lpenc", bitrate: .kilobits, keyFrameIntervals: ["key-int-max"],
       ["rate-control": "cbr", "b-frames": "0", "ref-frames": "1"]),
     EncoderElement(
-      "vaapih264enc", bitrate: .kilobits, keyFrameInterval: "keyframe-period",
+      "vaapih264enc", bitrate: .kilobits, keyFrameIntervals: ["keyframe-period"],
       ["rate-control": "cbr", "max-bframes": "0", "refs": "1", "quality-level": "7"]),
-    EncoderElement("v4l2h264enc", controls: "extra-controls"),
+    // A Jetson. A decoder may begin at IDR pictures alone.
     EncoderElement(
-      "x264enc", isHardware: false, bitrate: .kilobits, keyFrameInterval: "key-int-max",
+      "nvv4l2h264enc", bitrate: .bits, keyFrameIntervals: ["iframeinterval", "idrinterval"],
+      keyFrameRequest: .signal("force-IDR"), uploader: "nvvidconv",
+      [
+        "control-rate": "constant_bitrate", "preset-level": "UltraFastPreset", "num-B-Frames": "0",
+        "insert-sps-pps": "true",
+      ]),
+    // A Raspberry Pi up to 4, an i.MX. In GStreamer 1.22 it ignores the event.
+    EncoderElement(
+      "v4l2h264enc", controls: "extra-controls",
+      keyFrameRequest: .setting(Setting(property: "extra-controls", value: "controls,force_key_frame=1")),
+      needsLevel: true),
+    // An older Raspberry Pi. With an interval it makes no B-frames.
+    EncoderElement(
+      "omxh264enc", bitrate: Bitrate(property: "target-bitrate", unit: 1), keyFrameIntervals: ["interval-intraframes"],
+      ["control-rate": "constant", "inline-header": "true"]),
+    EncoderElement(
+      "x264enc", isHardware: false, bitrate: .kilobits, keyFrameIntervals: ["key-int-max"],
       [
         "tune": "zerolatency", "speed-preset": "superfast", "bframes": "0", "rc-lookahead": "0",
         "vbv-buf-capacity": "1500", "qp-min": "22", "aud": "false",
       ]),
     EncoderElement(
-      "openh264enc", isHardware: false, bitrate: .costlyBits, keyFrameInterval: "gop-size",
+      "openh264enc", isHardware: false, bitrate: .costlyBits, keyFrameIntervals: ["gop-size"],
       [
         "rate-control": "bitrate", "complexity": "low", "enable-frame-skip": "false", "scene-change-detection": "false",
         "background-detection": "false", "qp-min": "22",
@@ -88,6 +120,7 @@ struct EncoderElement: Equatable, Sendable {
 
 extension EncoderElement.Bitrate {
   static let kilobits = EncoderElement.Bitrate(property: "bitrate", unit: 1000)
+  static let bits = EncoderElement.Bitrate(property: "bitrate", unit: 1)
   static let costlyBits = EncoderElement.Bitrate(property: "bitrate", unit: 1, isChangeCostly: true)
 }
 
@@ -114,29 +147,31 @@ extension EncoderElement {
     bitrate: Int, keyFrameInterval interval: Int, _ find: (String) -> EncoderProperty?
   ) -> [Setting] {
     var wanted = settings
-    if let keyFrameInterval { wanted.append(Setting(property: keyFrameInterval, value: "\(interval)")) }
-    if let change = bitrateSetting(bitrate, interval) { wanted.append(change) }
+    wanted += keyFrameIntervals.map { Setting(property: $0, value: "\(interval)") }
+    if let change = bitrateSetting(bitrate, furtherControls(interval)) { wanted.append(change) }
     return wanted.compactMap { $0.adapted(to: find($0.property)) }
   }
 
   /// The properties to set for another bitrate while it runs; nil if it can't be changed.
   ///
   /// - Parameters: as for ``settings(bitrate:keyFrameInterval:_:)``.
-  func change(bitrate: Int, keyFrameInterval interval: Int, _ find: (String) -> EncoderProperty?) -> Setting? {
-    guard self.bitrate?.isChangeable ?? true, let change = bitrateSetting(bitrate, interval) else { return nil }
+  func change(bitrate: Int, _ find: (String) -> EncoderProperty?) -> Setting? {
+    guard self.bitrate?.isChangeable ?? true, let change = bitrateSetting(bitrate) else { return nil }
     return change.adapted(to: find(change.property))
   }
 
-  private func bitrateSetting(_ bitrate: Int, _ interval: Int) -> Setting? {
+  /// The names of the kernel's controls, as v4l2h264enc spells them; drivers leave out what they do not have. While
+  /// they run, some refuse all but the bitrate.
+  private func furtherControls(_ interval: Int) -> String {
+    """
+    ,video_bitrate_mode=1,video_gop_size=\(interval),h264_i_frame_period=\(interval),video_b_frames=0,\
+    repeat_sequence_header=1
+    """
+  }
+
+  private func bitrateSetting(_ bitrate: Int, _ furtherControls: String = "") -> Setting? {
     let bits = bitrate.multipliedReportingOverflow(by: 1000).partialValue
-    if let controls {
-      // The names of the kernel's controls, as v4l2h264enc spells them; drivers leave out what they do not have.
-      let value = """
-        controls,video_bitrate_mode=1,video_bitrate=\(bits),video_gop_size=\(interval),h264_i_frame_period=\(interval),\
-        video_b_frames=0,repeat_sequence_header=1
-        """
-      return Setting(property: controls, value: value)
-    }
+    if let controls { return Setting(property: controls, value: "controls,video_bitrate=\(bits)\(furtherControls)") }
     return self.bitrate.map { Setting(property: $0.property, value: "\(bits / $0.unit)") }
   }
 }
