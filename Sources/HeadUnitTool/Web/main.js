@@ -81,8 +81,11 @@ async function refresh() {
   try {
     while (isStale) {
       isStale = false
-      const answer = await request("/state")
-      if (answer.ok) show(await answer.json())
+      const { signal } = streams
+      const answer = await request("/state", { signal })
+      const state = answer.ok ? await answer.json() : null
+      // It may be of a head unit that has gone meanwhile.
+      if (state && !signal.aborted) show(state)
       // Many lines at once are one change.
       await new Promise((resolve) => setTimeout(resolve, 60))
     }

@@ -8,7 +8,7 @@ import subprocess
 import tempfile
 import time
 
-TIMEOUT_SECONDS = 90
+TIMEOUT_SECONDS = 60
 
 
 class Browser:
@@ -84,6 +84,7 @@ class Page:
         self.session = browser.ask("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
         for domain in ("Page", "Runtime", "Log"):
             self.ask(f"{domain}.enable")
+        self.ask("Emulation.setScrollbarsHidden", hidden=True)
         self.appear(width, height, scheme)
         if url != "about:blank":
             self.ask("Page.navigate", url=url)
@@ -112,13 +113,15 @@ class Page:
         return value
 
     def click(self, selector, text=""):
-        """Waits for the element, with this text in it, and clicks it with the mouse."""
+        """Waits for the element, with this text in it and nothing in front of it, and clicks it with the mouse."""
         find = (f"[...document.querySelectorAll({json.dumps(selector)})]"
                 f".find((one) => one.textContent.includes({json.dumps(text)}) && one.getClientRects().length > 0)")
         # It may be replaced meanwhile.
         box = self.wait(
             f"(() => {{ const one = {find}; if (!one) return null; one.scrollIntoView({{block: 'center'}});"
-            " const {x, y, width, height} = one.getBoundingClientRect(); return [x + width / 2, y + height / 2] })()")
+            " const {x, y, width, height} = one.getBoundingClientRect();"
+            " const place = [x + width / 2, y + height / 2];"
+            " return one.contains(document.elementFromPoint(...place)) && place })()")
         self.mouse(*box)
 
     def mouse(self, x, y):
