@@ -136,7 +136,7 @@ export class Template {
     const members = line.params ?? {}
     if (line.type === "request" && line.dir === "app→hu") {
       const words = spoken(members.ttsChunks) || spoken(members.initialPrompt)
-      if (words) this.speak(`${text(line.app, 60)}: ${words}`)
+      if (words) this.speak(`${text(line.app, 60)} says: “${words}”`)
       if (line.function === "ShowAppMenu" && line.session === this.current?.session) {
         this.openMenu(Number.isInteger(members.menuID) ? members.menuID : 0)
       }
@@ -266,6 +266,8 @@ export class Template {
     const name = ["Alert", "SubtleAlert", ...Object.keys(overlays)].find((one) => owner?.screen.overlays[one])
     const isMenu = !name && this.menu !== null && this.current
     place.hidden = !name && !isMenu
+    // Behind it nothing can be used.
+    byID("template").inert = byID("stage").inert = !place.hidden
     if (name) {
       const members = owner.screen.overlays[name]
       const { images, choiceSets } = owner.screen

@@ -104,7 +104,8 @@ class Page:
         return answer["result"].get("value")
 
     def wait(self, expression):
-        """Until it is true; what it is then."""
+        """Until it is true; what it is then. The page need not be there yet."""
+        expression = f"(() => {{ try {{ return {expression} }} catch {{ return null }} }})()"
         deadline = time.monotonic() + TIMEOUT_SECONDS
         while not (value := self.value(expression)):
             shown = self.value("document.body?.innerText.slice(0, 1500)")
