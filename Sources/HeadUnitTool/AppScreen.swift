@@ -2,16 +2,16 @@ import SDLLink
 import SDLMessages
 import Synchronization
 
-/// What an app has put on its screen and into its menus, as the members of its RPCs (`GET /state`). The head unit's own
-/// limits bound it, since only requests count that have succeeded.
+/// What an app has put on its screen and into its menus, as the members of its RPCs that have succeeded (`GET /state`).
 struct AppScreen: Sendable {
   /// Requests that are not answered yet, by their correlation ids.
   private var requests: [Int32: RPCMessage] = [:]
-  private static let mostRequests = 64
+  /// The oldest ones are forgotten, which may never be answered.
+  private static let mostRequests = 16
 
-  private var commands: [Int: JSONObject] = [:]
-  private var submenus: [Int: JSONObject] = [:]
-  private var choiceSets: [Int: JSONValue] = [:]
+  private var commands = Entries()
+  private var submenus = Entries()
+  private var choiceSets = Entries()
   private var properties: JSONObject = [:]
   /// The last request of each of these functions.
   private var latest: [FunctionID: JSONObject] = [:]
@@ -41,13 +41,10 @@ struct AppScreen: Sendable {
   ]
 
   var json: JSONObject {
-    func list<Value>(_ entries: [Int: Value], _ json: (Value) -> JSONValue) -> JSONValue {
-      .array(entries.sorted { $0.key < $1.key }.map { json($0.value) })
-    }
     let last = latest.map { function, members in (Self.lastOnes[function] ?? "", JSONValue.object(members)) }
     return JSONObject(present: [
-      "commands": list(commands, JSONValue.object), "submenus": list(submenus, JSONValue.object),
-      "choiceSets": .object(JSONObject(uniqueKeysWithValues: choiceSets.map { ("\($0.key)", $0.value) })),
+      "commands": .array(commands.all.map(\.members)), "submenus": .array(submenus.all.map(\.members)),
+      "choiceSets": .object(JSONObject(uniqueKeysWithValues: choiceSets.all.map { ("\($0.id)", $0.members) })),
       "properties": .object(properties),
       "overlays": .object(
         JSONObject(uniqueKeysWithValues: overlays.map { ($0.key.description, JSONValue.object($0.value)) })),
@@ -60,7 +57,8 @@ struct AppScreen: Sendable {
     switch message.type {
     case .request:
       let isWanted = Self.others.contains(message.function) || Self.lastOnes[message.function] != nil
-      guard isWanted, requests.count < Self.mostRequests else { return }
+      guard isWanted else { return }
+      if requests.count >= Self.mostRequests, let oldest = requests.keys.min() { requests[oldest] = nil }
       requests[message.correlationID] = message
     case .response:
       guard let request = requests.removeValue(forKey: message.correlationID) else { return }
@@ -84,13 +82,14 @@ struct AppScreen: Sendable {
     let members = request.parameters
     func id(_ name: String) -> Int { members[name]?.integer ?? 0 }
     switch request.function {
-    case .addCommand: commands[id("cmdID")] = members
+    case .addCommand: commands[id("cmdID")] = .object(members)
     case .deleteCommand: commands[id("cmdID")] = nil
-    case .addSubMenu: submenus[id("menuID")] = members
+    case .addSubMenu: submenus[id("menuID")] = .object(members)
     case .deleteSubMenu: submenus[id("menuID")] = nil
     case .createInteractionChoiceSet: choiceSets[id("interactionChoiceSetID")] = members["choiceSet"]
     case .deleteInteractionChoiceSet: choiceSets[id("interactionChoiceSetID")] = nil
-    case .setGlobalProperties: properties.merge(members) { $1 }
+    case .setGlobalProperties:
+      for name in Self.propertyNames.values { properties[name] = members[name] ?? properties[name] }
     case .resetGlobalProperties:
       for name in (members["properties"]?.array ?? []).compactMap(\.string) {
         if let member = Self.propertyNames[name] { properties[member] = nil }
@@ -99,6 +98,30 @@ struct AppScreen: Sendable {
     case .putFile: images?.put(members, request.bulk)
     case .deleteFile: images?.delete(members["syncFileName"]?.string ?? "")
     default: if Self.lastOnes[request.function] != nil { latest[request.function] = members }
+    }
+  }
+}
+
+/// Members of requests, by their ids, as far as there is room.
+private struct Entries: Sendable {
+  private static let maximumByteCount = 1 << 20
+
+  private var entries: [Int: (members: JSONValue, byteCount: Int)] = [:]
+  private var byteCount = 0
+
+  /// In the order of their ids.
+  var all: [(id: Int, members: JSONValue)] { entries.sorted { $0.key < $1.key }.map { ($0.key, $0.value.members) } }
+
+  /// Has no value for what there was no room for.
+  subscript(id: Int) -> JSONValue? {
+    get { entries[id]?.members }
+    set {
+      byteCount -= entries.removeValue(forKey: id)?.byteCount ?? 0
+      guard let newValue else { return }
+      let count = ["": newValue].serialized.count
+      guard byteCount + count <= Self.maximumByteCount else { return }
+      entries[id] = (newValue, count)
+      byteCount += count
     }
   }
 }

@@ -37,6 +37,9 @@ struct HeadUnitState: Sendable {
     }
   }
 
+  /// More members than Show has.
+  private static let mostMembers = 64
+
   /// By the numbers of their sessions.
   private var apps: [UInt8: App] = [:]
   private let keepsImages: Bool
@@ -95,7 +98,10 @@ struct HeadUnitState: Sendable {
   private func note(_ rpc: RPCMessage, _ app: inout App) {
     app.screen.note(rpc)
     switch (rpc.function, rpc.type) {
-    case (.show, .request): app.shows.merge(rpc.parameters) { $1 }
+    case (.show, .request):
+      for (name, value) in rpc.parameters where app.shows[name] != nil || app.shows.count < Self.mostMembers {
+        app.shows[name] = value
+      }
     case (.onPermissionsChange, .notification): app.permissions = rpc.parameters["permissionItem"]
     case (.registerAppInterface, .response):
       let parameters = rpc.parameters["displayCapabilities"]?.object?["screenParams"]?.object

@@ -104,7 +104,7 @@ export function image(app, member, className = "") {
     const reason = member.imageType === "STATIC" ? "an icon of the car" : "not uploaded"
     return h("span", { class: `missing ${className}`, title: `${name}: ${reason}` }, name)
   }
-  const element = h("img", { class: className, alt: "", title: name })
+  const element = h("img", { class: className, alt: name, title: name })
   source(id).then((url) => url && (element.src = url))
   return element
 }

@@ -65,6 +65,7 @@ export class Screen {
     this.decoder = null
     this.codec = null
     this.waitsForKey = true
+    this.hasVideo = false
     this.counts = { units: 0, bytes: 0, keys: 0, shown: 0, skipped: 0 }
     this.recent = []
     this.fingers = new Map()
@@ -90,6 +91,8 @@ export class Screen {
     this.app = app
     const hasVideo = Boolean(app?.services?.video)
     if (!hasVideo) this.stop()
+    else if (!this.hasVideo) this.wake?.()
+    this.hasVideo = hasVideo
     const { width, height } = this.display
     byID("car").style.setProperty("--aspect", `${width} / ${height}`)
     byID("car").classList.toggle("has-video", hasVideo)
@@ -103,17 +106,25 @@ export class Screen {
 
   // MARK: Video
 
+  // A browser has few connections to a server: without video there is none for it.
   async follow(signal) {
+    signal.addEventListener("abort", () => this.stream?.abort())
     while (!signal.aborted) {
-      try {
-        const answer = await request("/video?follow", { signal })
-        if (!answer.ok) throw new Error(`status ${answer.status}`)
-        this.waitsForKey = true
-        for await (const unit of units(answer.body)) this.receive(unit)
-      } catch (error) {
-        if (signal.aborted) return
+      if (this.hasVideo) {
+        this.stream = new AbortController()
+        try {
+          const answer = await request("/video?follow", { signal: this.stream.signal })
+          if (!answer.ok) throw new Error(`status ${answer.status}`)
+          this.waitsForKey = true
+          for await (const unit of units(answer.body)) this.receive(unit)
+        } catch (error) {
+          if (error.name !== "AbortError") console.info(`no video: ${error.message}`)
+        }
       }
-      await new Promise((resolve) => setTimeout(resolve, retryPause))
+      await new Promise((resolve) => {
+        this.wake = resolve
+        setTimeout(resolve, retryPause)
+      })
     }
   }
 
@@ -177,6 +188,7 @@ export class Screen {
   }
 
   stop() {
+    this.stream?.abort()
     if (!this.canvas.classList.contains("shown")) return
     this.canvas.classList.remove("shown")
     this.context.clearRect(0, 0, this.canvas.width, this.canvas.height)
@@ -184,7 +196,7 @@ export class Screen {
   }
 
   showProblem() {
-    const hasVideo = Boolean(this.app?.services?.video)
+    const { hasVideo } = this
     let problem = this.problem
     if (hasVideo && !("VideoDecoder" in window)) {
       problem = window.isSecureContext

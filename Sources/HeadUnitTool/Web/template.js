@@ -23,7 +23,7 @@ function softButtons(app, buttons, pressed = () => {}) {
         {
           type: "button", class: one.isHighlighted === true ? "highlighted" : null,
           "data-key": `soft ${one.softButtonID}`,
-          "aria-label": label ? null : text(one.text) || text(one.image?.value) || `Soft button ${one.softButtonID}`,
+          "aria-label": text(one.text) || text(one.image?.value) || `Soft button ${one.softButtonID}`,
           onclick: () => {
             command(`press soft-button ${one.softButtonID}`)
             pressed()

@@ -105,7 +105,8 @@ class Page:
 
     def wait(self, expression):
         """Until it is true; what it is then. The page need not be there yet."""
-        expression = f"(() => {{ try {{ return {expression} }} catch {{ return null }} }})()"
+        found = f"const found = {expression}; return found instanceof Node || found"
+        expression = f"(() => {{ try {{ {found} }} catch {{ return null }} }})()"
         deadline = time.monotonic() + TIMEOUT_SECONDS
         while not (value := self.value(expression)):
             shown = self.value("document.body?.innerText.slice(0, 1500)")
@@ -129,12 +130,9 @@ class Page:
         for kind in ("mousePressed", "mouseReleased"):
             self.ask("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", clickCount=1)
 
-    def screenshot(self, path, whole=False):
-        parameters = {}
-        if whole:
-            size = self.ask("Page.getLayoutMetrics")["cssContentSize"]
-            parameters = {"captureBeyondViewport": True, "clip": {**size, "scale": 1}}
-        data = self.ask("Page.captureScreenshot", format="png", **parameters)["data"]
+    def screenshot(self, path):
+        """As its ending says: PNG or WebP."""
+        data = self.ask("Page.captureScreenshot", format=path.rsplit(".", 1)[1], quality=85)["data"]
         with open(path, "wb") as file:
             file.write(base64.b64decode(data))
 

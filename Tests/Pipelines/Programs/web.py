@@ -75,6 +75,14 @@ def radio(head_unit, **more):
     return Car(head_unit, sys.executable, os.path.join(FOLDER, "radio.py"), **more)
 
 
+def check_names(page):
+    """A screen reader has a name for everything that can be used."""
+    roles = {"button", "textbox", "checkbox", "slider", "combobox", "searchbox", "spinbutton", "dialog", "image", "region"}
+    for node in page.ask("Accessibility.getFullAXTree")["nodes"]:
+        if not node["ignored"] and node["role"]["value"] in roles:
+            assert node.get("name", {}).get("value"), node
+
+
 def check_template(head_unit):
     """What the app shows is there, and what is clicked reaches it."""
     with radio(head_unit) as car, Browser() as browser:
@@ -84,8 +92,12 @@ def check_template(head_unit):
         shown = page.value("document.getElementById('template').innerText")
         assert "<b onclick=alert(1)>1957</b>" in shown and "0:10:43" in shown, shown
         assert TOKEN not in page.value("location.href")
+        page.value("document.querySelectorAll('main details').forEach((one) => (one.open = true))")
+        check_names(page)
         page.click("#template .soft-buttons button", "Signal")
         car.wait('"customButtonID": 1')
+        page.wait("document.getElementById('speech').textContent.includes('The signal is weak')")
+        check_names(page)
         page.click("#overlay button", "Change")
         car.wait("Alert/response")
         page.click("#template .soft-buttons button", "Stations")
