@@ -24,10 +24,9 @@ final class ControlInterface: Sendable {
   private let logFollowers = Followers()
   private let videoFollowers = Followers()
 
-  /// - Parameter keepsImages: whether images of the apps are kept (`GET /file`).
-  init(_ log: ConversationLog, _ pictures: PictureTaker, keepsImages: Bool) {
+  init(_ log: ConversationLog, _ pictures: PictureTaker, _ state: HeadUnitState) {
     (self.log, self.pictures) = (log, pictures)
-    state = Mutex(State(state: HeadUnitState(keepsImages: keepsImages)))
+    self.state = Mutex(State(state: state))
   }
 
   /// Begins to listen, and returns the port.

@@ -66,7 +66,8 @@ final class EventPrinter: HeadUnitServerObserver {
     pictures = wantsPictures ? PictureTaker() : nil
     control =
       if isControlled, let log, let pictures {
-        ControlInterface(log, pictures, keepsImages: options.web != nil)
+        ControlInterface(
+          log, pictures, HeadUnitState(display: options.headUnit.screen, keepsImages: options.web != nil))
       } else { nil }
   }
 

@@ -19,11 +19,14 @@ struct HeadUnitState: Sendable {
     /// The buttons of the car that it has subscribed to.
     var buttons: JSONValue?
     /// The size of the screen that it was told, in pixels, which touches refer to.
-    var display: JSONValue?
+    var display: JSONValue
     var screen: AppScreen
     var violations = 0
 
-    init(keepsImages: Bool) {
+    init(display: ImageResolution, keepsImages: Bool) {
+      self.display = .object([
+        "resolutionWidth": .integer(display.width), "resolutionHeight": .integer(display.height),
+      ])
       screen = AppScreen(keepsImages: keepsImages)
     }
 
@@ -42,11 +45,13 @@ struct HeadUnitState: Sendable {
 
   /// By the numbers of their sessions.
   private var apps: [UInt8: App] = [:]
-  private let keepsImages: Bool
+  private let newApp: App
 
-  /// - Parameter keepsImages: whether ``image(number:)`` finds any.
-  init(keepsImages: Bool) {
-    self.keepsImages = keepsImages
+  /// - Parameters:
+  ///   - display: the size of the screen before an app is told another one, in pixels.
+  ///   - keepsImages: whether ``image(number:)`` finds any.
+  init(display: ImageResolution, keepsImages: Bool) {
+    newApp = App(display: display, keepsImages: keepsImages)
   }
 
   func image(number: Int) -> AppImages.Image? {
@@ -63,10 +68,10 @@ struct HeadUnitState: Sendable {
   mutating func note(_ event: HeadUnitServerEvent) {
     switch event {
     case .session(let id, .appRegistered(let name, let appID, _, _, _)):
-      apps[id, default: App(keepsImages: keepsImages)].name = name
-      apps[id, default: App(keepsImages: keepsImages)].id = appID
+      apps[id, default: newApp].name = name
+      apps[id, default: newApp].id = appID
     case .session(let id, .appUnregistered), .disconnected(let id, _, _): apps[id] = nil
-    case .session(let id, let event): note(event, &apps[id, default: App(keepsImages: keepsImages)])
+    case .session(let id, let event): note(event, &apps[id, default: newApp])
     default: break
     }
     apps = apps.filter { !$0.value.name.isEmpty }
@@ -103,9 +108,6 @@ struct HeadUnitState: Sendable {
         app.shows[name] = value
       }
     case (.onPermissionsChange, .notification): app.permissions = rpc.parameters["permissionItem"]
-    case (.registerAppInterface, .response):
-      let parameters = rpc.parameters["displayCapabilities"]?.object?["screenParams"]?.object
-      app.display = parameters?["resolution"] ?? app.display
     case (.getSystemCapability, .response), (.onSystemCapabilityUpdated, .notification):
       let capability = rpc.parameters["systemCapability"]?.object?["videoStreamingCapability"]?.object
       if let size = capability?["preferredResolution"] { app.display = size }

@@ -5,10 +5,11 @@ import Testing
 @Suite struct WebPageTests {
   /// - template: what an app shows is there, and what is clicked reaches it.
   /// - video: two pages show the pixels that were sent, and fingers reach the app at the same pixels.
+  /// - words: video that can't be decoded, touchable rectangles, and another size.
   /// - restart: the page finds the next head unit on its port.
   /// - origin: everything but the page needs the token, and pages from elsewhere get nothing.
   /// - readers: one that reads nothing costs neither time nor memory.
-  @Test(arguments: ["template", "video", "restart", "origin", "readers"])
+  @Test(arguments: ["template", "video", "words", "restart", "origin", "readers"])
   func page(_ name: String) throws {
     let folder = try TemporaryFolder()
     let script = Installation.package.appending(path: "Tests/Pipelines/Programs/web.py").path

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """Looks at the page of a head unit (`--web`) with a browser, and uses it: web.py HEAD-UNIT CASE
 
-CASE is one of template, video, restart, origin, readers. Says "ok" at the end.
+CASE is one of template, video, words, restart, origin, readers. Says "ok" at the end.
 """
 
 import functools
@@ -254,6 +254,44 @@ SETS = bytes.fromhex("000000016742c015da0507ec05a830303528000003000800000301e478
 KEY_FRAME, FRAME = bytes.fromhex("000000016588"), bytes.fromhex("00000001419a")
 
 
+def start_navigation(car):
+    """An app whose video has started."""
+    app = App(car.head_unit_port)
+    app.request(1, {
+        "syncMsgVersion": {"majorVersion": 8, "minorVersion": 0, "patchVersion": 0}, "appName": "Map", "appID": "1",
+        "languageDesired": "EN-US", "hmiDisplayLanguageDesired": "EN-US", "isMediaApplication": False,
+        "appHMIType": ["NAVIGATION"],
+    })
+    for _ in range(600):
+        if b'"level":"FULL"' in car.ask("GET", "/state")[1]:
+            break
+        time.sleep(0.05)
+    app.connection.sendall(bytes([0x40, 11, 1, app.session]) + bytes(8))
+    return app
+
+
+def check_words(head_unit):
+    """Video that can't be decoded is said in words; touchable rectangles are where the app has them; the window gets
+    another size."""
+    with Car(head_unit, options=["--no-checks"]) as car, Browser() as browser:
+        app = start_navigation(car)
+        app.request(49, {"hapticRectData": [{"id": 4, "rect": {"x": 80, "y": 48, "width": 160, "height": 96}}]})
+        page = Page(browser, car.url)
+        page.wait("document.getElementById('problem').innerText.includes('waiting for a key frame')")
+        for unit in (SETS + KEY_FRAME + bytes(range(1, 200)), FRAME + b"end"):
+            app.connection.sendall(bytes([0x41, 11, 0, app.session]) + struct.pack(">II", len(unit), 1) + unit)
+        page.wait("document.getElementById('problem').innerText.includes('can\\'t decode the video (avc1.42c015)')")
+        page.click("#haptics")
+        rectangle = "document.querySelector('#rectangles div')"
+        page.wait(f"{rectangle}.textContent === '4'")
+        styles = page.value(f"(({{ left, top, width, height }}) => [left, top, width, height])({rectangle}.style)")
+        assert styles == ["10%", "10%", "20%", "20%"], styles
+        page.value("[width, height, scale].forEach((one, at) => (one.value = [400, 240, 1.5][at]))")
+        page.click("#resize button")
+        page.wait("document.getElementById('message').textContent === 'resize 400x240 scale 1.5: done'")
+        app.connection.close()
+
+
 def units(connection):
     """Number, flags, and length of each access unit. The answer begins with the first one."""
     reader = http.client.HTTPResponse(connection)
@@ -269,17 +307,7 @@ def check_readers(head_unit):
     """One that reads nothing keeps nobody waiting, costs no memory, and goes on with a key frame; one that comes late
     begins with the last one."""
     with Car(head_unit, options=["--no-checks", "--quiet"]) as car:
-        app = App(car.head_unit_port)
-        app.request(1, {
-            "syncMsgVersion": {"majorVersion": 8, "minorVersion": 0, "patchVersion": 0}, "appName": "Map", "appID": "1",
-            "languageDesired": "EN-US", "hmiDisplayLanguageDesired": "EN-US", "isMediaApplication": False,
-            "appHMIType": ["NAVIGATION"],
-        })
-        for _ in range(600):
-            if b'"level":"FULL"' in car.ask("GET", "/state")[1]:
-                break
-            time.sleep(0.05)
-        app.connection.sendall(bytes([0x40, 11, 1, app.session]) + bytes(8))
+        app = start_navigation(car)
 
         def send(unit):
             app.connection.sendall(bytes([0x41, 11, 0, app.session]) + struct.pack(">II", len(unit), 1) + unit)
