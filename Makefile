@@ -63,9 +63,10 @@ demo:
 timeline: plugin head-unit
 	GST_PLUGIN_PATH=$(plugin_folder) $(PYTHON) pipelines/timeline --head-unit $(head_unit)
 
-## take the picture in the README, docs/window.png
-picture: plugin
+## take the pictures in docs/: the README's, docs/window.png, and those of the head unit's page
+picture: plugin head-unit
 	GST_PLUGIN_PATH=$(plugin_folder) $(PYTHON) scripts/picture
+	GST_PLUGIN_PATH=$(plugin_folder) $(PYTHON) scripts/page-pictures --head-unit $(head_unit)
 
 ## install the packages that are missing, and run all tests and checks
 check: packages

@@ -128,7 +128,8 @@ let package = Package(
         "Discovery",
         "H264", "HTTPServe",
       ],
-      path: "Sources/HeadUnitTool", swiftSettings: strict, linkerSettings: programLink + withoutGLib),
+      path: "Sources/HeadUnitTool", resources: [.embedInCode("Web")], swiftSettings: strict,
+      linkerSettings: programLink + withoutGLib),
     // A module for each library that is looked up at run time, with the paths of GLib's headers.
     .systemLibrary(
       name: "CLibraries", pkgConfig: "glib-2.0",

@@ -127,6 +127,10 @@ package final class HTTPResponder: @unchecked Sendable {
 
   static func set(_ answer: HTTPAnswer, _ message: OpaquePointer, _ soup: CSoupFunctions) {
     soup.soup_server_message_set_status(message, answer.status, nil)
+    let headers = soup.soup_server_message_get_response_headers(message)
+    for (name, value) in answer.headers { soup.soup_message_headers_replace(headers, name, value) }
+    soup.soup_message_headers_replace(headers, "X-Content-Type-Options", "nosniff")
+    soup.soup_message_headers_replace(headers, "Cache-Control", "no-store")
     answer.body.withUnsafeBytes { bytes in
       let text = bytes.baseAddress?.assumingMemoryBound(to: CChar.self)
       soup.soup_server_message_set_response(message, answer.contentType, CSOUP_COPY, text, gsize(bytes.count))

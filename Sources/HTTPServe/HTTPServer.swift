@@ -16,11 +16,16 @@ package struct HTTPAnswer: Sendable {
   package var status: UInt32
   package var contentType: String
   package var body: [UInt8]
+  /// Further headers, by their names.
+  package var headers: [String: String]
 
-  package init(_ status: UInt32, _ body: [UInt8], contentType: String = "application/json") {
+  package init(
+    _ status: UInt32, _ body: [UInt8], contentType: String = "application/json", headers: [String: String] = [:]
+  ) {
     self.status = status
     self.contentType = contentType
     self.body = body
+    self.headers = headers
   }
 }
 
@@ -40,7 +45,7 @@ package struct HTTPServerFailure: Error, CustomStringConvertible {
 /// of its own; libsoup is loaded when the first one is made.
 ///
 /// Refused are requests without `Authorization: Bearer TOKEN`, those of pages from elsewhere (`Origin`), and bodies of
-/// more than ``longestBody``, of which nothing is kept.
+/// more than ``longestBody``, of which nothing is kept. Only its own pages need no token.
 package final class HTTPServer: Sendable {
   /// In bytes.
   package static let longestBody: Int64 = 64 << 10
@@ -67,19 +72,24 @@ package final class HTTPServer: Sendable {
   let soup: CSoupFunctions
   private let address: String
   private let token: [UInt8]
+  private let pages: [String: HTTPAnswer]
   private let handler: Handler
   private let state = Monitor(State())
 
   /// Listens at a numeric address; port 0 takes any that is free.
-  /// - Parameter handler: is called on the server's thread, and must not block; the responder may be used later, on any
-  ///   thread.
-  package init(address: String, port: UInt16, token: String, handler: @escaping Handler) throws(HTTPServerFailure) {
+  /// - Parameters:
+  ///   - pages: answers to GET without a token, by their paths: they may hold no secret.
+  ///   - handler: is called on the server's thread, and must not block; the responder may be used later, on any thread.
+  package init(
+    address: String, port: UInt16, token: String, pages: [String: HTTPAnswer] = [:], handler: @escaping Handler
+  ) throws(HTTPServerFailure) {
     guard let soup = Self.functions?.pointee else {
       throw HTTPServerFailure(description: "libsoup 3 is missing: install libsoup-3.0-0")
     }
     self.soup = soup
     self.address = address
     self.token = Array("Bearer \(token)".utf8)
+    self.pages = pages
     self.handler = handler
     do throws(LinkError) {
       try WorkerThread.detach(name: "http") { self.run(port) }
@@ -217,8 +227,12 @@ package final class HTTPServer: Sendable {
       .map { String(cString: $0) }
   }
 
-  /// Why a request is refused; nil if it is not.
-  private func refusal(of message: OpaquePointer) -> HTTPAnswer? {
+  private func method(of message: OpaquePointer) -> String {
+    soup.soup_server_message_get_method(message).map { String(cString: $0) } ?? ""
+  }
+
+  /// Why a request is refused, or the page that it asks for; nil for one with the token.
+  private func earlyAnswer(to message: OpaquePointer, _ path: String) -> HTTPAnswer? {
     func answer(_ status: UInt32, _ text: String) -> HTTPAnswer {
       HTTPAnswer(status, Array("\(text)\n".utf8), contentType: "text/plain")
     }
@@ -228,6 +242,7 @@ package final class HTTPServer: Sendable {
         return answer(403, "pages from elsewhere have no business here")
       }
     }
+    if method(of: message) == "GET", let page = pages[path] { return page }
     guard let given = header("Authorization", of: message), isToken(given) else {
       return answer(401, "the token is missing or wrong: Authorization: Bearer TOKEN")
     }
@@ -241,16 +256,16 @@ package final class HTTPServer: Sendable {
   }
 
   private func handle(_ message: OpaquePointer, _ server: OpaquePointer) {
-    if let refusal = refusal(of: message) { return HTTPResponder.set(refusal, message, soup) }
     let uri = soup.soup_server_message_get_uri(message)
+    let path = soup.g_uri_get_path(uri).map { String(cString: $0) } ?? "/"
+    if let answer = earlyAnswer(to: message, path) { return HTTPResponder.set(answer, message, soup) }
     let query = soup.g_uri_get_query(uri).map { String(cString: $0) } ?? ""
     let pairs = query.split(separator: "&").map { pair in
       let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
       return (parts[0], parts.count > 1 ? parts[1] : "")
     }
     let request = HTTPRequest(
-      method: soup.soup_server_message_get_method(message).map { String(cString: $0) } ?? "",
-      path: soup.g_uri_get_path(uri).map { String(cString: $0) } ?? "/",
+      method: method(of: message), path: path,
       query: Dictionary(pairs) { $1 }, body: body(of: message))
     handler(request, HTTPResponder(message, of: server, self))
   }

@@ -8,10 +8,9 @@ import Synchronization
 /// The control of the head unit by other programs, over HTTP (`--control`).
 final class ControlInterface: Sendable {
   private struct State: Sendable {
-    var state = HeadUnitState()
+    var state: HeadUnitState
     /// Requests that wait for the end of an expectation, by its text; the oldest first.
     var expectations: [String: [HTTPResponder]] = [:]
-    var followers: [HTTPResponder] = []
   }
 
   private static let jsonLines = "application/x-ndjson"
@@ -20,41 +19,54 @@ final class ControlInterface: Sendable {
 
   private let log: ConversationLog
   private let pictures: PictureTaker
-  private let state = Mutex(State())
-  private let server = Mutex<HTTPServer?>(nil)
+  private let state: Mutex<State>
+  private let servers = Mutex<[HTTPServer]>([])
+  private let logFollowers = Followers()
+  private let videoFollowers = Followers()
 
-  init(_ log: ConversationLog, _ pictures: PictureTaker) {
+  init(_ log: ConversationLog, _ pictures: PictureTaker, _ state: HeadUnitState) {
     (self.log, self.pictures) = (log, pictures)
+    self.state = Mutex(State(state: state))
   }
 
   /// Begins to listen, and returns the port.
-  /// - Parameter perform: carries a command out; returns why it has no effect.
+  /// - Parameters:
+  ///   - hasPage: whether the page for browsers is there.
+  ///   - perform: carries a command out; returns why it has no effect.
   func start(
-    _ options: Options.Control, _ perform: @escaping @Sendable (HeadUnitCommand, String) -> String?
+    _ options: Options.Control, hasPage: Bool,
+    _ perform: @escaping @Sendable (HeadUnitCommand, String) -> String?
   ) throws(HTTPServerFailure) -> UInt16 {
-    let http = try HTTPServer(address: options.address, port: options.port, token: options.token) {
-      [self] request, responder in
+    let http = try HTTPServer(
+      address: options.address, port: options.port, token: options.token, pages: hasPage ? WebPage.answers : [:]
+    ) { [self] request, responder in
       switch (request.method, request.path) {
-      case ("GET", "/state"): responder.answer(HTTPAnswer(state.withLock { $0.state.json }.serialized + [10]))
+      case ("GET", "/state"): sendState(responder)
       case ("GET", "/log"): sendLog(request, responder)
+      case ("GET", "/video"): sendVideo(request, responder)
+      case ("GET", "/file"): sendFile(request, responder)
       case ("GET", "/screenshot.png"): sendScreenshot(responder)
       case ("POST", "/command"): responder.answer(command(request, perform))
       case ("POST", "/expect"): expect(request, responder, perform)
       default:
         responder.answer(
-          Self.failure(404, "there are GET /state, /log, /screenshot.png, and POST /command, /expect"))
+          Self.failure(404, "there are GET /state, /log, /screenshot.png, /video, /file, POST /command, /expect"))
       }
     }
-    server.withLock { $0 = http }
+    servers.withLock { $0.append(http) }
     return http.port
   }
 
   func stop() {
-    server.withLock { $0.take() }?.stop()
+    for server in servers.withLock({ $0 }) { server.stop() }
   }
 
   func note(_ event: HeadUnitServerEvent) {
     state.withLock { $0.state.note(event) }
+  }
+
+  /// Answers who waits for the end of this expectation.
+  func answerExpectation(_ event: HeadUnitServerEvent) {
     guard case .tested(let outcome) = event else { return }
     let responder = state.withLock { state -> HTTPResponder? in
       guard var waiting = state.expectations[outcome.text] else { return nil }
@@ -65,13 +77,10 @@ final class ControlInterface: Sendable {
   }
 
   /// The log has another line.
-  func logHasGrown() {
-    let followers = state.withLock { state in
-      state.followers.removeAll(where: \.isClosed)
-      return state.followers
-    }
-    for follower in followers { follower.wake() }
-  }
+  func logHasGrown() { logFollowers.wake() }
+
+  /// There may be another picture.
+  func videoHasGrown() { videoFollowers.wake() }
 
   // MARK: Requests
 
@@ -119,6 +128,37 @@ final class ControlInterface: Sendable {
     }
   }
 
+  private func sendState(_ responder: HTTPResponder) {
+    // Before the state, which may be newer than that line, but not older.
+    let number = log.sequence
+    let members = state.withLock { $0.state.json }
+    responder.answer(HTTPAnswer(members.merging(["seq": .integer(number)]) { $1 }.serialized + [10]))
+  }
+
+  private func sendFile(_ request: HTTPRequest, _ responder: HTTPResponder) {
+    let number = request.query["number"].flatMap { Int($0) }
+    guard let image = state.withLock({ state in number.flatMap { state.state.image(number: $0) } }) else {
+      return responder.answer(Self.failure(404, "there is no such image; --web keeps those that apps have sent"))
+    }
+    responder.answer(HTTPAnswer(image.bytes, contentType: image.contentType))
+  }
+
+  /// The pictures since the last key frame, and with `follow` those to come. Who reads too slowly continues with the last
+  /// key frame, so that no pictures are kept for them.
+  private func sendVideo(_ request: HTTPRequest, _ responder: HTTPResponder) {
+    let follows = request.query["follow"] != nil
+    let position = Mutex<(app: UInt8, number: Int)?>(nil)
+    if follows { videoFollowers.add(responder) }
+    responder.stream(contentType: "application/octet-stream") { [pictures] in
+      position.withLock { position in
+        guard let (app, units) = pictures.units(after: position, atMost: Self.partByteCount), let last = units.last
+        else { return follows ? .wait : .end }
+        position = (app, last.number)
+        return .bytes(units.flatMap { $0.record(of: app) })
+      }
+    }
+  }
+
   private func sendScreenshot(_ responder: HTTPResponder) {
     pictures.takeImage { image in
       switch image {
@@ -133,7 +173,7 @@ final class ControlInterface: Sendable {
     let first = request.query["since"].flatMap { Int($0) } ?? 0
     let follows = request.query["follow"] != nil
     let position = Mutex(first)
-    if follows { state.withLock { $0.followers.append(responder) } }
+    if follows { logFollowers.add(responder) }
     responder.stream(contentType: Self.jsonLines) { [log] in
       position.withLock { position in
         let (lines, last) = log.lines(after: position, atMost: Self.partByteCount)
@@ -141,6 +181,39 @@ final class ControlInterface: Sendable {
         return lines.isEmpty ? (follows ? .wait : .end) : .bytes(lines)
       }
     }
+  }
+}
+
+/// Answers that grow.
+private final class Followers: Sendable {
+  private let responders = Mutex<[HTTPResponder]>([])
+
+  func add(_ responder: HTTPResponder) {
+    responders.withLock { $0.append(responder) }
+  }
+
+  func wake() {
+    let present = responders.withLock { responders in
+      responders.removeAll(where: \.isClosed)
+      return responders
+    }
+    for responder in present { responder.wake() }
+  }
+}
+
+extension PictureGroup.Unit {
+  /// Its form in `GET /video`: a header of 24 bytes, in network byte order, and the access unit. The header has the
+  /// length of the access unit (4 bytes), the number (4), the app's session (1), flags (1: 1 for a key frame), width and
+  /// height in pixels (2 each), 2 unused bytes, and the time in microseconds (8).
+  fileprivate func record(of app: UInt8) -> [UInt8] {
+    func network<Number: FixedWidthInteger>(_ number: Number) -> [UInt8] {
+      withUnsafeBytes(of: number.bigEndian) { Array($0) }
+    }
+    let header =
+      network(UInt32(clamping: bytes.count)) + network(UInt32(truncatingIfNeeded: number))
+      + [app, isKeyFrame ? 1 : 0] + network(UInt16(clamping: size.width)) + network(UInt16(clamping: size.height))
+      + [0, 0] + network(UInt64(clamping: Int64(time / .microseconds(1))))
+    return header + bytes
   }
 }
 

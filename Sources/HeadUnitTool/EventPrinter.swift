@@ -58,13 +58,17 @@ final class EventPrinter: HeadUnitServerObserver {
       guard descriptor >= 0 else { throw .system(operation: "open \(path)", errno: errno) }
       return descriptor
     }
-    let isControlled = options.control != nil
+    let isControlled = options.isControlled
     log =
       options.log == nil && !isControlled
       ? nil : try ConversationLog(options.log, keepsRecent: isControlled, since: beginning)
     let wantsPictures = options.takesCommands || isControlled || options.report != nil || options.script.needsPictures
     pictures = wantsPictures ? PictureTaker() : nil
-    control = if isControlled, let log, let pictures { ControlInterface(log, pictures) } else { nil }
+    control =
+      if isControlled, let log, let pictures {
+        ControlInterface(
+          log, pictures, HeadUnitState(display: options.headUnit.screen, keepsImages: options.web != nil))
+      } else { nil }
   }
 
   func takePictures(of server: HeadUnitServer) throws(LinkError) {
@@ -73,13 +77,24 @@ final class EventPrinter: HeadUnitServerObserver {
 
   /// Other programs may control the head unit from now on.
   func startControl(of server: HeadUnitServer) throws(HTTPServerFailure) {
-    guard let control, let options = options.control else { return }
+    guard let control else { return }
     log?.whenGrown { control.logHasGrown() }
-    let port = try control.start(options) { [weak server] command, text in
-      server.flatMap { self.perform(command, text, on: $0) } ?? nil
+    func start(_ place: Options.Control, hasPage: Bool) throws(HTTPServerFailure) -> UInt16 {
+      try control.start(place, hasPage: hasPage) { [weak server] command, text in
+        server.flatMap { self.perform(command, text, on: $0) } ?? nil
+      }
     }
-    if !self.options.logsToOutput { printLine("control \(options.address):\(port) token \(options.token)") }
-    log?.noteProgram("control", ["port": .integer(Int(port))])
+    let isShared = options.control == options.web && options.control?.port != 0
+    if let place = options.control {
+      let port = try start(place, hasPage: isShared)
+      if !options.logsToOutput { printLine("control \(place.address):\(port) token \(place.token)") }
+      log?.noteProgram("control", ["port": .integer(Int(port))])
+    }
+    if let place = options.web {
+      let port = isShared ? place.port : try start(place, hasPage: true)
+      if !options.logsToOutput { printLine("web \(place.page(atPort: port))") }
+      log?.noteProgram("web", ["port": .integer(Int(port))])
+    }
   }
 
   /// Gives the head unit a command that was typed or sent.
@@ -227,9 +242,14 @@ final class EventPrinter: HeadUnitServerObserver {
   }
 
   func server(_ server: HeadUnitServer, didReport event: HeadUnitServerEvent) {
-    log?.note(event)
+    // In this order: who reads a line may ask for the state, and who is answered for the lines.
     control?.note(event)
-    if let pictures, case .session(let id, let event) = event { pictures.note(event, of: id) }
+    log?.note(event)
+    control?.answerExpectation(event)
+    if let pictures, case .session(let id, let event) = event {
+      pictures.note(event, of: id)
+      if case .videoData = event { control?.videoHasGrown() }
+    }
     let hasVanished = note(event)
     defer {
       if hasVanished {

@@ -14,19 +14,49 @@ struct HeadUnitState: Sendable {
     /// The overlay in front of the app, with the driver's inputs that end it.
     var interaction: JSONValue?
     var permissions: JSONValue?
+    /// The file name of its icon.
+    var icon: String?
+    /// The buttons of the car that it has subscribed to.
+    var buttons: JSONValue?
+    /// The size of the screen that it was told, in pixels, which touches refer to.
+    var display: JSONValue
+    var screen: AppScreen
     var violations = 0
+
+    init(display: ImageResolution, keepsImages: Bool) {
+      self.display = .object([
+        "resolutionWidth": .integer(display.width), "resolutionHeight": .integer(display.height),
+      ])
+      screen = AppScreen(keepsImages: keepsImages)
+    }
 
     var json: JSONObject {
       JSONObject(present: [
         "name": .string(name), "id": .string(id), "level": .string(level), "services": .object(services),
         "shows": .object(shows), "interaction": interaction, "permissions": permissions,
+        "icon": icon.map(JSONValue.string), "buttons": buttons, "display": display, "screen": .object(screen.json),
         "violations": .integer(violations),
       ])
     }
   }
 
+  /// More members than Show has.
+  private static let mostMembers = 64
+
   /// By the numbers of their sessions.
   private var apps: [UInt8: App] = [:]
+  private let newApp: App
+
+  /// - Parameters:
+  ///   - display: the size of the screen before an app is told another one, in pixels.
+  ///   - keepsImages: whether ``image(number:)`` finds any.
+  init(display: ImageResolution, keepsImages: Bool) {
+    newApp = App(display: display, keepsImages: keepsImages)
+  }
+
+  func image(number: Int) -> AppImages.Image? {
+    apps.values.lazy.compactMap { $0.screen.images?.image(number: number) }.first
+  }
 
   var json: JSONObject {
     let apps = apps.sorted { $0.key < $1.key }.map { session, app in
@@ -38,10 +68,10 @@ struct HeadUnitState: Sendable {
   mutating func note(_ event: HeadUnitServerEvent) {
     switch event {
     case .session(let id, .appRegistered(let name, let appID, _, _, _)):
-      apps[id, default: App()].name = name
-      apps[id, default: App()].id = appID
+      apps[id, default: newApp].name = name
+      apps[id, default: newApp].id = appID
     case .session(let id, .appUnregistered), .disconnected(let id, _, _): apps[id] = nil
-    case .session(let id, let event): note(event, &apps[id, default: App()])
+    case .session(let id, let event): note(event, &apps[id, default: newApp])
     default: break
     }
     apps = apps.filter { !$0.value.name.isEmpty }
@@ -55,9 +85,15 @@ struct HeadUnitState: Sendable {
     case .videoStopped: app.services["video"] = nil
     case .audioStarted: app.services["audio"] = .object(members)
     case .audioStopped: app.services["audio"] = nil
-    case .interactionShown: app.interaction = .object(members)
-    case .interactionEnded: app.interaction = nil
+    case .interactionShown(let function, _, _):
+      app.interaction = .object(members)
+      app.screen.show(function)
+    case .interactionEnded(let function, _):
+      app.interaction = nil
+      app.screen.hide(function)
     case .nameChanged(let name): app.name = name
+    case .iconSet(let name, _): app.icon = name
+    case .buttonsSubscribed: app.buttons = members["names"]
     case .violation: app.violations += 1
     case .message(let message): if case .rpc(let rpc) = message.content { note(rpc, &app) }
     default: break
@@ -65,9 +101,16 @@ struct HeadUnitState: Sendable {
   }
 
   private func note(_ rpc: RPCMessage, _ app: inout App) {
+    app.screen.note(rpc)
     switch (rpc.function, rpc.type) {
-    case (.show, .request): app.shows.merge(rpc.parameters) { $1 }
+    case (.show, .request):
+      for (name, value) in rpc.parameters where app.shows[name] != nil || app.shows.count < Self.mostMembers {
+        app.shows[name] = value
+      }
     case (.onPermissionsChange, .notification): app.permissions = rpc.parameters["permissionItem"]
+    case (.getSystemCapability, .response), (.onSystemCapabilityUpdated, .notification):
+      let capability = rpc.parameters["systemCapability"]?.object?["videoStreamingCapability"]?.object
+      if let size = capability?["preferredResolution"] { app.display = size }
     default: break
     }
   }

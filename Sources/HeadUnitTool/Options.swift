@@ -49,7 +49,10 @@ struct Options {
       --control [ADDRESS:]PORT
                        take commands and questions over HTTP (127.0.0.1 unless an address is given; 0 takes any free port)
       --control-token TOKEN
-                       with --control: what requests have to know (default: one that is made, and printed)
+                       with --control or --web: what requests have to know (default: one that is made, and printed)
+      --web [ADDRESS:]PORT
+                       show the car's screen in a browser, which takes the driver's touches and commands; the address to
+                       open is printed. It is the same server as --control, also if both name the same port
       --commands       read commands from the standard input, one per line ("help" lists them)
       --script FILE    run the behaviour script in FILE
       --test FILE      run the script in FILE, and exit when all its expectations have ended
@@ -104,20 +107,23 @@ struct Options {
   var report: String?
   var log: Log?
   var control: Control?
+  /// The control with its page for browsers.
+  var web: Control?
   /// How long the first app is waited for; nil for ever.
   var appDeadline: Duration?
   /// What is started when the head unit listens; empty for nothing.
   var program: [String] = []
 
   /// For apps on this machine.
-  func uri(_ port: UInt16) -> String {
-    let host =
-      switch address {
-      case nil, "0.0.0.0": "127.0.0.1"
-      case "::": "[::1]"
-      case .some(let address): address.contains(":") ? "[\(address)]" : address
-      }
-    return "sdl://\(host):\(port)"
+  func uri(_ port: UInt16) -> String { "sdl://\(Self.host(address)):\(port)" }
+
+  /// By which programs on this machine reach what listens at an address, in a URI.
+  fileprivate static func host(_ address: String?) -> String {
+    switch address {
+    case nil, "0.0.0.0": "127.0.0.1"
+    case "::": "[::1]"
+    case .some(let address): address.contains(":") ? "[\(address)]" : address
+    }
   }
 
   /// Whether the log has the standard output for itself.
@@ -135,12 +141,15 @@ struct Options {
   }
 
   /// The control by other programs.
-  struct Control {
+  struct Control: Equatable {
     /// Numeric.
     var address = "127.0.0.1"
     var port: UInt16
     var token = ""
   }
+
+  /// Whether other programs, or pages, control the head unit.
+  var isControlled: Bool { control != nil || web != nil }
 
   struct Invalid: Error {
     var text: String
@@ -195,7 +204,7 @@ struct Options {
       case "--encryption", "--certificate", "--private-key", "--ca-certificates", "--address", "--control",
         "--control-token", "--deadline", "--grant",
         "--junit", "--log", "--log-files", "--make", "--model", "--policy", "--replay", "--replay-speed", "--test",
-        "--wait-app",
+        "--wait-app", "--web",
         "--microphone", "--pcm", "--port", "--preset", "--record", "--record-audio", "--screen", "--script",
         "--secondary-from", "--secondary-transport", "--shape":
         guard let value = rest.popFirst() else { throw Invalid(text: "\(option) needs a value") }
@@ -204,6 +213,7 @@ struct Options {
         case "--address": address = value == "*" ? nil : value
         case "--control": control = try Self.parse(option, value, Control.init(text:))
         case "--control-token": token = value
+        case "--web": web = try Self.parse(option, value, Control.init(text:))
         case "--make": make = value
         case "--model": model = value
         case "--encryption": headUnitSecurity = try Self.parse(option, value) { HeadUnitSecurity(rawValue: $0) }
@@ -294,11 +304,13 @@ struct Options {
     {
       throw Invalid(text: "\(path) would be overwritten, and is read")
     }
-    if token != nil, control == nil { throw Invalid(text: "--control-token needs --control") }
-    if logsToOutput, control != nil, token == nil {
-      throw Invalid(text: "--control with --log - needs --control-token, since none can be printed")
+    if token != nil, !isControlled { throw Invalid(text: "--control-token needs --control or --web") }
+    if logsToOutput, isControlled, token == nil {
+      throw Invalid(text: "--control or --web with --log - needs --control-token, since none can be printed")
     }
-    control?.token = token ?? Control.newToken
+    let chosenToken = token ?? Control.newToken
+    control?.token = chosenToken
+    web?.token = chosenToken
     log?.folder = logFolder
     log?.showsMedia = logsMedia
     log?.isBlank = blanksLog
@@ -341,7 +353,7 @@ struct Options {
       headUnit.videoCapability?.additionalCapabilities = nil
     }
     if !activates { headUnit.activation = nil }
-    headUnit.reportsMessages = isChecking || log != nil || control != nil
+    headUnit.reportsMessages = isChecking || log != nil || isControlled
     if !isChecking {
       headUnit.isStrict = false
       headUnit.refusesUnknownSizes = false
@@ -424,6 +436,17 @@ extension Options.Control {
     guard let colon else { return }
     let host = text[..<colon]
     address = String(host.hasPrefix("[") && host.hasSuffix("]") ? host.dropFirst().dropLast() : host)
+  }
+
+  /// The page, with the token where it does not leave the browser.
+  func page(atPort port: UInt16) -> String {
+    let unreserved = Set("-._~".utf8)
+    let fragment = token.utf8.map { byte in
+      let character = Character(UnicodeScalar(byte))
+      let isPlain = character.isASCII && (character.isLetter || character.isNumber) || unreserved.contains(byte)
+      return isPlain ? String(character) : "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16, uppercase: true)
+    }.joined()
+    return "http://\(Options.host(address)):\(port)/#\(fragment)"
   }
 
   static var newToken: String {

@@ -6,44 +6,10 @@ import SDLLink
 
 /// Looks at what the apps show: keeps the video since each app's last key frame, and has GStreamer's tools decode it.
 final class PictureTaker: Sendable {
-  /// The H.264 from which the present picture can be decoded.
-  private struct Group: Sendable {
-    /// More is no group of pictures of an app that wants to be tested.
-    static let maximumByteCount = 64 << 20
-
-    var bytes: [UInt8] = []
-    /// The latest parameter sets, by their type, with start codes.
-    var parameterSets: [NALUnitType: [UInt8]] = [:]
-    var size: (width: Int, height: Int)?
-
-    mutating func append(_ message: [UInt8]) {
-      var hasKeyFrame = false
-      message.withUnsafeBytes { bytes in
-        for unit in AnnexB(bytes) {
-          switch unit.type {
-          case .sequenceParameterSet, .pictureParameterSet:
-            let nalUnit = Array(bytes[unit.range])
-            parameterSets[unit.type] = [0, 0, 0, 1] + nalUnit
-            guard unit.type == .sequenceParameterSet, let set = try? SequenceParameterSet(nalUnit: nalUnit) else {
-              break
-            }
-            size = (set.width, set.height)
-          case .idrSlice: hasKeyFrame = true
-          default: break
-          }
-        }
-      }
-      if hasKeyFrame {
-        let sets = [.sequenceParameterSet, .pictureParameterSet].flatMap { parameterSets[$0] ?? [] }
-        bytes = sets + message
-      } else if !bytes.isEmpty {
-        bytes = bytes.count < Self.maximumByteCount ? bytes + message : []
-      }
-    }
-  }
-
   private struct State: Sendable {
-    var groups: [UInt8: Group] = [:]
+    var groups: [UInt8: PictureGroup] = [:]
+    /// The number of the last access unit of all apps.
+    var unitCount = 0
     /// The app whose picture came last.
     var latest: UInt8?
     var waiting: [Work] = []
@@ -54,7 +20,7 @@ final class PictureTaker: Sendable {
   private enum Work: Sendable {
     case test(HeadUnitScriptRun.Picture)
     /// Of the picture that was shown last when it was asked for; nil if there was none.
-    case image(Group?, @Sendable (Result<[UInt8], Failure>) -> Void)
+    case image(PictureGroup?, @Sendable (Result<[UInt8], Failure>) -> Void)
   }
 
   struct Failure: Error {
@@ -124,7 +90,7 @@ final class PictureTaker: Sendable {
     case .videoData(let message):
       state.withLock { state in
         state.latest = id
-        state.groups[id, default: Group()].append(message)
+        state.groups[id, default: PictureGroup()].append(message, countingOn: &state.unitCount)
       }
     case .videoStopped: state.withLock { $0.groups[id] = nil }
     default: break
@@ -138,8 +104,7 @@ final class PictureTaker: Sendable {
   /// Gives `body` the picture that was shown last, as PNG, on another thread.
   func takeImage(_ body: @escaping @Sendable (Result<[UInt8], Failure>) -> Void) {
     state.change { state in
-      let group = state.latest.flatMap { state.groups[$0] }
-      state.waiting.append(.image(group, body))
+      state.waiting.append(.image(Self.group(of: nil, state), body))
     }
   }
 
@@ -194,7 +159,7 @@ final class PictureTaker: Sendable {
   }
 
   /// As PNG.
-  private func image(of group: Group?) throws(Failure) -> [UInt8] {
+  private func image(of group: PictureGroup?) throws(Failure) -> [UInt8] {
     let folder = try Folder()
     let shown = try decode(group, in: folder)
     let raw = "rawvideoparse width=\(shown.width) height=\(shown.height) format=i420"
@@ -204,16 +169,38 @@ final class PictureTaker: Sendable {
     return try Self.bytes(of: folder.path("png"))
   }
 
-  /// Of the app, or of the one whose picture came last.
-  private func group(of app: UInt8?) -> Group? {
-    state.withLock { state in (app ?? state.latest).flatMap { state.groups[$0] } }
+  private func group(of app: UInt8?) -> PictureGroup? { state.withLock { Self.group(of: app, $0) } }
+
+  /// Of the app, or of the one whose picture came last, with all that has come.
+  private static func group(of app: UInt8?, _ state: State) -> PictureGroup? {
+    guard let app = app ?? state.latest, var group = state.groups[app] else { return nil }
+    var number = state.unitCount
+    group.flush(countingOn: &number)
+    return group
   }
 
-  private func decode(_ group: Group?, in folder: borrowing Folder) throws(Failure) -> Picture {
-    guard let group, !group.bytes.isEmpty, let (width, height) = group.size else {
+  /// Pictures of the app whose picture came last, for who has got those before.
+  /// - Parameters:
+  ///   - position: the app and the number of the last one that was got. From another app, or from before the last key
+  ///     frame, it goes on with that key frame.
+  ///   - byteCount: after so many bytes no further one is added.
+  func units(
+    after position: (app: UInt8, number: Int)?, atMost byteCount: Int
+  ) -> (app: UInt8, units: ArraySlice<PictureGroup.Unit>)? {
+    state.withLock { state in
+      guard let app = state.latest else { return nil }
+      // The only picture so far.
+      if state.groups[app]?.units.isEmpty == true { state.groups[app]?.flush(countingOn: &state.unitCount) }
+      let number = position.flatMap { $0.app == app ? $0.number : nil } ?? 0
+      return state.groups[app].map { (app, $0.units(after: number, atMost: byteCount)) }
+    }
+  }
+
+  private func decode(_ group: PictureGroup?, in folder: borrowing Folder) throws(Failure) -> Picture {
+    guard let group, let (width, height) = group.units.last?.size else {
       throw Failure(text: "no app shows a picture that can be decoded", mayPass: true)
     }
-    try Self.write(group.bytes, to: folder.path("h264"))
+    try Self.write(group.units.flatMap(\.bytes), to: folder.path("h264"))
     // The last picture stays.
     try Self.run(
       "filesrc location=\(folder.path("h264")) ! h264parse ! decodebin ! videoconvert ! \(Self.caps) ! "

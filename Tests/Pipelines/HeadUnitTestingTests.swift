@@ -260,6 +260,8 @@ import Testing
   @Test(arguments: [
     (["--control", "x"], "--control does not take"), (["--control-token", "a"], "--control-token needs --control"),
     (["--control", "0", "--log", "-"], "needs --control-token"),
+    (["--web", "0", "--log", "-"], "needs --control-token"),
+    (["--web", "a:b"], "--web does not take"), (["--web", "localhost:0"], "is no numeric address"),
     (["--control", "localhost:0"], "is no numeric address"),
     (["--script", "/dev/null", "--test", "b"], "/dev/null can't be read"),
     (["--shape", "up=fast"], "--shape: up=fast is no rate from 10kbit to 1000mbit"),
