@@ -112,7 +112,9 @@ struct AppSettings: Equatable, Sendable {
     switch try? headUnit() {
     case .tcp(let host, let port):
       "\(Self.loopbackNames.contains(host.lowercased()) ? "localhost" : host.lowercased()):\(port)"
-    case .bluetooth, .descriptor: uri
+    case .webSocket(let host, let port, let target, _):
+      "\(Self.loopbackNames.contains(host.lowercased()) ? "localhost" : host.lowercased()):\(port)\(target)"
+    case .bluetooth, .descriptor, .webSocketListener: uri
     case .builtIn, nil: nil
     }
   }
@@ -202,6 +204,11 @@ struct AppSettings: Equatable, Sendable {
   ) throws(ElementError) -> (endpoint: AppConnection.Endpoint, canReconnect: Bool) {
     switch headUnit {
     case .tcp(let host, let port): return (.tcp(host: host, port: port), true)
+    case .webSocket(let host, let port, let target, let isSecure):
+      let tls = isSecure ? try self.tls.webContext() : nil
+      return (.webSocket(WebSocketServer(host: host, port: port, target: target, tls: tls)), true)
+    case .webSocketListener(let address, let port):
+      return (.transport(WebSocketListener(address: address, port: port, log: log)), true)
     case .builtIn(let preset): return (.transport(BuiltInHeadUnit(preset.configuration, tls: tls, clock: clock)), true)
     case .bluetooth(let car):
       var configuration = BluetoothTransport.Configuration.app(only: car)
