@@ -473,11 +473,7 @@ extension AppConnection {
   }
 
   private func waitForSignal(until deadline: Duration?) {
-    withUnsafeTemporaryAllocation(of: pollfd.self, capacity: 1) { descriptors in
-      descriptors[0] = pollfd(fd: wakeUp.descriptor, events: Int16(POLLIN), revents: 0)
-      pollDescriptors(descriptors, until: deadline, clock: clock)
-    }
-    wakeUp.clear()
+    wakeUp.wait(until: deadline, clock: clock)
   }
 }
 

@@ -63,8 +63,11 @@ package final class WebSocket: Socket, @unchecked Sendable {
   private let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: writeSize, alignment: 16)
 
   /// The client's end of `carrier`.
-  package convenience init(_ carrier: Socket, request: WebSocketRequest, tls: TLSSession?) {
-    self.init(carrier, request: request, origins: .none, tls: tls) {}
+  /// - Parameter closed: is called when it goes away.
+  package convenience init(
+    _ carrier: Socket, request: WebSocketRequest, tls: TLSSession?, closed: @escaping @Sendable () -> Void = {}
+  ) {
+    self.init(carrier, request: request, origins: .none, tls: tls, closed: closed)
   }
 
   /// The server's end.
@@ -75,7 +78,7 @@ package final class WebSocket: Socket, @unchecked Sendable {
     self.init(carrier, request: nil, origins: origins, tls: tls, closed: closed)
   }
 
-  package init(
+  private init(
     _ carrier: Socket, request: WebSocketRequest?, origins: AllowedOrigins, tls: TLSSession?,
     closed: @escaping @Sendable () -> Void
   ) {
@@ -153,7 +156,11 @@ package final class WebSocket: Socket, @unchecked Sendable {
       switch transfer {
       case .bytes: continue
       case .wouldBlock: return waiting
-      case .endOfStream: return fail(.unreachable, "it closed the connection instead of opening a WebSocket")
+      case .endOfStream:
+        return fail(
+          .unreachable, "it closed the connection instead of opening a WebSocket",
+          advice: TransportFailure.notHTTP.advice)
+
       case .failed(let code): return fail(.unreachable, "its connection broke off: \(text(code))")
       }
     }

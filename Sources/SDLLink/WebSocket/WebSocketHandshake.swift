@@ -88,7 +88,8 @@ extension TransportFailure {
   static var notHTTP: TransportFailure {
     TransportFailure(
       .unreachable, "it does not answer with HTTP, so that it is no WebSocket",
-      advice: "If it takes SmartDeviceLink over TCP there, write sdl://HOST:PORT.")
+      advice: "If it takes SmartDeviceLink over TCP there, write sdl://HOST:PORT; if WebSocket with TLS, "
+        + "sdl+wss://HOST:PORT.")
   }
 }
 

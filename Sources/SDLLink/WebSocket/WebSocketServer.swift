@@ -21,12 +21,16 @@ package struct WebSocketServer: Sendable {
 
   /// A WebSocket over a TCP connection to the server. Waits until it is open, or, after a signal of `wakeUp`, not wanted
   /// any more, in which case it is nil.
+  ///
+  /// - Parameter closed: is called when the WebSocket goes away.
   package func open(
-    _ socket: Socket, until deadline: Duration, clock: TimeSource, wakeUp: WakeUp, isWanted: () -> Bool
+    _ socket: Socket, until deadline: Duration, clock: TimeSource, wakeUp: WakeUp, isWanted: () -> Bool,
+    closed: @escaping @Sendable () -> Void = {}
   ) throws(TransportFailure) -> WebSocket? {
     let authority = "\(host.contains(":") ? "[\(host)]" : host):\(port)"
     let webSocket = WebSocket(
-      socket, request: try WebSocketRequest(host: authority, target: target), tls: tls?.makeSession(with: host))
+      socket, request: try WebSocketRequest(host: authority, target: target), tls: tls?.makeSession(with: host),
+      closed: closed)
     while isWanted() {
       switch webSocket.advance() {
       case .open: return webSocket
@@ -35,7 +39,7 @@ package struct WebSocketServer: Sendable {
         guard clock.now < deadline else {
           throw TransportFailure(
             .unreachable, "it does not answer the request for a WebSocket",
-            advice: "If it takes SmartDeviceLink over TCP there, write sdl://HOST:PORT.")
+            advice: TransportFailure.notHTTP.advice)
         }
         withUnsafeTemporaryAllocation(of: pollfd.self, capacity: 2) { descriptors in
           descriptors[0] = pollfd(fd: webSocket.descriptor, events: events, revents: 0)
