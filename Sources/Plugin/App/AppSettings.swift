@@ -103,8 +103,11 @@ struct AppSettings: Equatable, Sendable {
   /// The head unit on which other apps may have the same default id or name; nil if both are set, and for the built-in
   /// one, which serves a single app.
   var headUnitOfDefaults: String? {
-    guard name == Self.defaultName || id == Self.defaultID, case .tcp = try? headUnit() else { return nil }
-    return sharedHeadUnit
+    guard name == Self.defaultName || id == Self.defaultID else { return nil }
+    return switch try? headUnit() {
+    case .tcp, .webSocket: sharedHeadUnit
+    default: nil
+    }
   }
 
   /// The head unit, the same for all ways to write it; nil for a built-in one, which serves a single app.
