@@ -36,6 +36,7 @@
   FUNCTION (ERR_reason_error_string) \
   FUNCTION (EVP_Digest) \
   FUNCTION (EVP_PKEY_free) \
+  FUNCTION (EVP_sha1) \
   FUNCTION (EVP_sha256) \
   FUNCTION (PEM_read_bio_PrivateKey) \
   FUNCTION (PEM_read_bio_X509) \
@@ -46,6 +47,7 @@
   FUNCTION (SSL_CTX_get_cert_store) \
   FUNCTION (SSL_CTX_new) \
   FUNCTION (SSL_CTX_set_cipher_list) \
+  FUNCTION (SSL_CTX_set_default_verify_paths) \
   FUNCTION (SSL_CTX_set_options) \
   FUNCTION (SSL_CTX_set_verify) \
   FUNCTION (SSL_CTX_set_verify_depth) \
@@ -61,6 +63,7 @@
   FUNCTION (SSL_get_version) \
   FUNCTION (SSL_new) \
   FUNCTION (SSL_read) \
+  FUNCTION (SSL_set1_host) \
   FUNCTION (SSL_set_accept_state) \
   FUNCTION (SSL_set_bio) \
   FUNCTION (SSL_set_connect_state) \

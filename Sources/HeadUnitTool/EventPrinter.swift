@@ -103,6 +103,8 @@ final class EventPrinter: HeadUnitServerObserver {
     var failure: String?
     if command == .quit {
       end()
+    } else if server.webSockets.activate(command) {
+      // An app in a cloud, which comes now.
     } else if command.needsApp, !isAppRegistered {
       failure = "command without effect: no app is registered"
     } else if let fault = options.headUnit.policy.fault(of: command) {
@@ -141,17 +143,19 @@ final class EventPrinter: HeadUnitServerObserver {
   var isAppRegistered: Bool { totals.withLock { !$0.registered.isEmpty } }
 
   /// The head unit listens.
-  func noteStart(port: UInt16, secondaryPort: UInt16?) {
+  func noteStart(port: UInt16, secondaryPort: UInt16?, webSocketPort: UInt16?) {
     let names = HeadUnitScript.Event.allCases.map(\.rawValue) + FunctionID.allNames
     log?.noteProgram(
       "listening",
       JSONObject(present: [
         "port": .integer(Int(port)), "secondaryPort": secondaryPort.map { .integer(Int($0)) },
+        "webSocketPort": webSocketPort.map { .integer(Int($0)) },
         "uri": .string(options.uri(port)), "events": .array(names.map(JSONValue.string)),
       ]))
     guard !options.logsToOutput else { return }
     printLine("listening \(port)")
     if let secondaryPort { printLine("secondary transport \(secondaryPort)") }
+    if let webSocketPort { printLine("websocket \(webSocketPort)") }
   }
 
   /// The counters of all connections, which have ended, as the last line.

@@ -50,7 +50,9 @@ enum HeadUnitTool {
       let server = try HeadUnitServer(
         configuration: options.headUnit, address: options.address, port: options.port, admission: options.admission,
         script: options.script, tls: options.tls, observer: printer)
-      printer.noteStart(port: server.port ?? 0, secondaryPort: server.secondaryPort)
+      let webSocketPort = try options.webSockets.apply(to: server.webSockets, address: options.address)
+      printer.noteStart(
+        port: server.port ?? 0, secondaryPort: server.secondaryPort, webSocketPort: webSocketPort)
       var announcement: HeadUnitAnnouncement?
       if options.isAnnounced, let port = server.port {
         announcement = try HeadUnitAnnouncement(port: port)

@@ -18,6 +18,7 @@ struct Options {
       --secondary-from ORIGIN
                        \(SecondaryOrigin.allCases.map(\.rawValue).joined(separator: ", ")): the addresses from which it may be used; same (default) is the address
                        of the app's first connection, any is for phones that have several
+      \(WebSocketOptions.usage)
       --preset NAME    one of \(HeadUnitPreset.allCases.map(\.rawValue).joined(separator: ", "))
       --screen WxH     size of the screen, and the only size that video may have
       --make NAME      make of the car (default SDL); apps adapt to some, such as Ford
@@ -109,6 +110,7 @@ struct Options {
   var control: Control?
   /// The control with its page for browsers.
   var web: Control?
+  var webSockets = WebSocketOptions()
   /// How long the first app is waited for; nil for ever.
   var appDeadline: Duration?
   /// What is started when the head unit listens; empty for nothing.
@@ -201,6 +203,10 @@ struct Options {
       case "--blank": blanksLog = true
       case "--no-checks": isChecking = false
       case "--quiet": isQuiet = true
+      case "--websocket-tls": webSockets.usesTLS = true
+      case let option where WebSocketOptions.names.contains(option):
+        guard let value = rest.popFirst() else { throw Invalid(text: "\(option) needs a value") }
+        guard webSockets.take(option, value) else { throw Invalid(text: "\(option) does not take \"\(value)\"") }
       case "--encryption", "--certificate", "--private-key", "--ca-certificates", "--address", "--control",
         "--control-token", "--deadline", "--grant",
         "--junit", "--log", "--log-files", "--make", "--model", "--policy", "--replay", "--replay-speed", "--test",
@@ -343,6 +349,7 @@ struct Options {
         throw Invalid(text: "\(error)")
       }
     }
+    try webSockets.finish(credentials, isActivated: activates)
     headUnit.microphone = microphone
     if let pcmFormat { headUnit.pcmFormat = pcmFormat }
     if let make { headUnit.vehicle.make = make }

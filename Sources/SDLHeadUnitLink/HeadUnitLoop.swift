@@ -101,6 +101,7 @@ final class HeadUnitLoop {
     script.endTest(now: now)
     server.reportTests(of: &script)
     if case .transport(let transport) = server.source { transport.stop() }
+    server.webSockets.stop()
     server.secondaryListener?.shutDown()
     server.report(.ended)
     return false
@@ -162,8 +163,9 @@ extension HeadUnitLoop {
     if let paused = acceptPausedUntil, paused <= now { acceptPausedUntil = nil }
     if let paused = admissionPausedUntil, paused <= now { admissionPausedUntil = nil }
     admitWaiting(now: now)
-    descriptors.append(pollfd(fd: listenerDescriptor(now: now), events: Int16(POLLIN), revents: 0))
-    descriptors.append(pollfd(fd: secondaryDescriptor(now: now), events: Int16(POLLIN), revents: 0))
+    for port in [primaryPort, offeredSecondaryPort, server.webSockets.port] {
+      descriptors.append(pollfd(fd: descriptor(of: port, now: now), events: Int16(POLLIN), revents: 0))
+    }
     var deadlines = [stalledUntil, acceptPausedUntil, waiting.isEmpty ? nil : admissionPausedUntil]
     if stalledUntil == nil {
       for connection in connections { descriptors.append(connection.pollDescriptor(at: now)) }
@@ -186,22 +188,25 @@ extension HeadUnitLoop {
       server.wakeUp.clear()
       return
     }
-    for (connection, descriptor) in zip(connections, descriptors.dropFirst(3))
+    for (connection, descriptor) in zip(connections, descriptors.dropFirst(4))
     where stalledUntil == nil && descriptor.revents & Int16(POLLIN | POLLHUP | POLLERR) != 0 {
       read(connection)
     }
     guard stalledUntil == nil else { return }
-    if descriptors[1].revents != 0, case .listener(let port) = server.source { accept(from: port, .primary, now: now) }
+    if descriptors[1].revents != 0, let port = primaryPort { accept(from: port, .primary, now: now) }
     if descriptors[2].revents != 0, let port = server.secondaryListener { accept(from: port, .secondary, now: now) }
+    if descriptors[3].revents != 0, let port = server.webSockets.port { accept(from: port, .primary, now: now) }
   }
 }
 
 // MARK: Connections, from the port to the session
 
 extension HeadUnitLoop {
+  private var primaryPort: ListeningPort? { if case .listener(let port) = server.source { port } else { nil } }
+
   /// -1, which poll(2) ignores, while no connection can be accepted.
-  private func listenerDescriptor(now: Duration) -> Int32 {
-    guard case .listener(let port) = server.source, !isRefusing, canAccept else { return -1 }
+  private func descriptor(of port: ListeningPort?, now: Duration) -> Int32 {
+    guard let port, !isRefusing, canAccept else { return -1 }
     if !port.reopen() { acceptPausedUntil = now + Self.acceptPause }
     return port.descriptor
   }
@@ -209,10 +214,12 @@ extension HeadUnitLoop {
   /// A transport has connected to an app, or reports its status.
   private func receive(_ event: TransportEvent, now: Duration) {
     guard case .connected(let connection) = event else { return server.report(.transport(event)) }
-    guard makeRoom(for: .primary, from: connection.peer, now: now) else {
+    guard let socket = connection.takeSocket() else { return }
+    let address = ServedConnection.Address(socket, peer: connection.peer).network
+    guard !isRefusing, makeRoom(for: .primary, from: address, now: now) else {
       return server.report(.refused(peer: connection.peer))
     }
-    if let socket = connection.takeSocket() { serve(socket, peer: connection.peer) }
+    serve(socket, peer: connection.peer)
   }
 
   private func accept(from port: ListeningPort, _ role: ServedConnection.Role, now: Duration) {
@@ -280,8 +287,9 @@ extension HeadUnitLoop {
     repeat { lastID = lastID == .max ? 1 : lastID + 1 } while apps.contains { $0.id == lastID }
     let sessionID = server.admission.sessionIDs.next(for: lastID, besides: Set(apps.map { $0.session.sessionID }))
     let app = ServedApp(
-      id: lastID, sessionID: sessionID, connection: connection, configuration: configuration, server: server, loop: self
-    )
+      id: lastID, sessionID: sessionID, connection: connection,
+      configuration: connection.configure(configuration, authToken: server.webSockets.authToken), server: server,
+      loop: self)
     connection.add(app)
     apps.append(app)
     return app
@@ -313,13 +321,8 @@ extension HeadUnitLoop {
 // MARK: The port for secondary transports
 
 extension HeadUnitLoop {
-  /// -1, which poll(2) ignores, while no connection can be accepted.
-  private func secondaryDescriptor(now: Duration) -> Int32 {
-    guard configuration.behaviour.secondaryTransport == .served, !isRefusing, let port = server.secondaryListener,
-      canAccept
-    else { return -1 }
-    if !port.reopen() { acceptPausedUntil = now + Self.acceptPause }
-    return port.descriptor
+  private var offeredSecondaryPort: ListeningPort? {
+    configuration.behaviour.secondaryTransport == .served ? server.secondaryListener : nil
   }
 
   /// Offers a secondary transport at this port; 0 takes any free port, nil the present one.
@@ -437,8 +440,7 @@ extension HeadUnitLoop {
       for connection in connections { connection.setShape(shape, since: now, now: now) }
     case .refuseConnections(let isRefusing):
       self.isRefusing = isRefusing
-      if isRefusing, case .listener(let port) = server.source { port.close() }
-      if isRefusing { server.secondaryListener?.close() }
+      if isRefusing { for port in [primaryPort, server.secondaryListener, server.webSockets.port] { port?.close() } }
     case .transport(let event): receive(event, now: now)
     case .endPicture(let picture, let failure): script.end(picture, failure: failure, now: now)
     case .test(let command): script.begin(HeadUnitScriptRun.Operation(command: command), now: now)
@@ -460,6 +462,7 @@ extension HeadUnitLoop {
       var recipient = due.app.map { HeadUnitServer.Recipient.app($0) } ?? .appOnScreen
       if let step = due.step, step.followsAppsEnd, recipients(recipient).isEmpty { recipient = .appOnScreen }
       guard let operation = HeadUnitServer.Operation(due.command, for: recipient) else { continue }
+      if server.webSockets.activate(due.command) { continue }
       let lacksApp = operation.requiredRecipient.map { recipients($0).isEmpty } ?? false
       if let step = due.step {
         let id: UInt8? = if case .app(let id) = recipient { id } else { nil }

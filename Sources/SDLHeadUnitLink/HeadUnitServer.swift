@@ -36,6 +36,7 @@ package final class HeadUnitServer: Sendable {
   let wakeUp = WakeUp()
   /// The port of secondary transports; nil until the first is offered.
   private let secondary = Mutex<ListeningPort?>(nil)
+  package let webSockets = ServedWebSockets()
   private let operations = Mutex<[Operation]>([])
   private let isStopped = Atomic(false)
   private let thread = WorkerThread(name: "sdl-head-unit")
@@ -178,6 +179,12 @@ package final class HeadUnitServer: Sendable {
 
   package func start() throws(LinkError) {
     try thread.start { HeadUnitLoop(server: self).run() }
+    do {
+      try webSockets.start { self.submit(.transport($0)) }
+    } catch {
+      stop()
+      throw error
+    }
     guard case .transport(let transport) = source else { return }
     do {
       try transport.start { self.submit(.transport($0)) }
@@ -192,6 +199,7 @@ package final class HeadUnitServer: Sendable {
   package func stop() {
     isStopped.store(true, ordering: .releasing)
     if case .listener(let port) = source { port.shutDown() }
+    webSockets.port?.shutDown()
     secondaryListener?.shutDown()
     wakeUp.signal()
   }

@@ -25,8 +25,8 @@ package enum HeadUnitServerEvent: Sendable {
   case tested(TestOutcome)
   /// Reported once for each reason; the server goes on.
   case testEnded(TestEnd)
-  /// The status of the transport that brings connections, or why it has failed; never a connection, which is an event
-  /// of its own.
+  /// The status of a transport that brings connections, or what has failed; never a connection, which is an event of
+  /// its own.
   case transport(TransportEvent)
   /// Steps of the script are dropped from now on, because ``HeadUnitScriptRun/maximumWaitingCount`` wait. Reported
   /// once.
@@ -78,6 +78,8 @@ extension HeadUnitServerEvent {
     case .stepsDropped:
       "steps of the script are dropped, because \(HeadUnitScriptRun.maximumWaitingCount) are waiting already"
     case .tested(let outcome): outcome.description
+    case .transport(.faultFound(let text)): text.printable()
+    case .transport(.status(.waiting(let awaited))): "waiting for \(awaited)".printable()
     case .transport, .testEnded, .ended: nil
     }
   }

@@ -9,10 +9,17 @@ final class ListeningPort: Sendable {
   private let socket: Mutex<Socket?>
   private let isShutDown = Atomic(false)
   private let makeSocket: SocketMaker
+  private let wrap: @Sendable (Socket) -> Socket
 
   /// `address` is a host name or numeric address, nil for all of this machine's; port 0 takes any that is free.
-  init(address: String?, port: UInt16, makeSocket: @escaping SocketMaker = Socket.tcp) throws(LinkError) {
+  ///
+  /// - Parameter wrap: makes what is served of each connection.
+  init(
+    address: String?, port: UInt16, makeSocket: @escaping SocketMaker = Socket.tcp,
+    wrap: @escaping @Sendable (Socket) -> Socket = { $0 }
+  ) throws(LinkError) {
     self.makeSocket = makeSocket
+    self.wrap = wrap
     let socket: Socket
     (socket, self.address) = try Socket.listening(address: address, port: port, makeSocket: makeSocket)
     acceptsIPv4 = address == nil
@@ -22,6 +29,7 @@ final class ListeningPort: Sendable {
   /// Another port on the addresses of `first`.
   init(besides first: ListeningPort, port: UInt16) throws(LinkError) {
     makeSocket = first.makeSocket
+    wrap = { $0 }
     let socket: Socket
     (socket, address) = try Socket.listening(
       address: first.acceptsIPv4 ? nil : first.address.host, port: port, makeSocket: makeSocket)
@@ -35,7 +43,7 @@ final class ListeningPort: Sendable {
   /// The next connection; nil with errno, or while the port is closed.
   func accept() -> Socket? {
     errno = EBADF
-    return socket.withLock { $0 }?.accept()
+    return socket.withLock { $0 }?.accept().map(wrap)
   }
 
   /// -1, which poll(2) ignores, while the port is closed.
@@ -62,40 +70,5 @@ final class ListeningPort: Sendable {
       }
       return socket != nil
     }
-  }
-}
-
-extension Socket {
-  /// A listening socket and the address that it got.
-  static func listening(
-    address: String?, port: UInt16, makeSocket: SocketMaker = Socket.tcp
-  ) throws(LinkError) -> (Socket, SocketAddress) {
-    // IPv6 first: without an address given it takes IPv4 connections as well.
-    let candidates = try Resolver.addresses(host: address, port: port, flags: AI_PASSIVE).get()
-      .sorted { $0.family == AF_INET6 && $1.family != AF_INET6 }
-    var failure = LinkError.cannotResolve(host: address ?? "*", reason: "no address")
-    for candidate in candidates {
-      if let socket = listening(on: candidate, acceptsIPv4: address == nil, makeSocket: makeSocket),
-        let bound = socket.ownAddress
-      {
-        return (socket, bound)
-      }
-      failure = .cannotListen(address: candidate.description, errno: errno)
-    }
-    throw failure
-  }
-
-  /// Nil with errno.
-  fileprivate static func listening(
-    on address: SocketAddress, acceptsIPv4: Bool, makeSocket: SocketMaker
-  ) -> Socket? {
-    guard let socket = makeSocket(address.family) else { return nil }
-    guard socket.listen(on: address, acceptsIPv4: acceptsIPv4) else {
-      // Closing the socket may change errno.
-      let code = errno
-      defer { errno = code }
-      return nil
-    }
-    return socket
   }
 }

@@ -92,6 +92,9 @@ final class ServedApp {
     return registration
   }
 
+  /// Reports a violation that its session does not see.
+  func report(_ violation: Violation) { loop.app(self, didReport: .violation(violation)) }
+
   func loseSecondary(now: Duration) {
     secondary = nil
     perform { $0.secondaryTransportLost(now: now) }

@@ -39,6 +39,7 @@ final class ServedConnection {
   /// does not see them. At most one read's.
   private var heldItems: [FrameDecoder.Item] = []
   private var outgoing = ControlFrameBuffer()
+  private var complaints = RateLimit(limit: 10, window: .seconds(1))
   /// Nil for that of the network alone, which costs nothing.
   private var road: ShapedLink?
   private var isRoadStalled = false
@@ -98,6 +99,18 @@ final class ServedConnection {
 
   private var socket: Socket { reader.socket }
 
+  /// The configuration of its sessions.
+  func configure(_ configuration: HeadUnitConfiguration, authToken: String?) -> HeadUnitConfiguration {
+    guard let webSocket = socket as? WebSocket else { return configuration }
+    var configuration = configuration
+    configuration.offersSecondaryTransport = false
+    guard !webSocket.isServer else { return configuration }
+    // The driver has activated the app already.
+    configuration.activation = configuration.activation ?? .zero
+    configuration.authToken = authToken
+    return configuration
+  }
+
   /// Which connections have a place before it.
   var place: ConnectionPlaces.Occupant {
     let isActive = secondaryApp != nil || apps.contains { $0.isInUse }
@@ -122,7 +135,10 @@ final class ServedConnection {
   }
 
   /// Whether ``read(into:)`` has something to do, whatever poll(2) says.
-  var holdsInput: Bool { isReading && !isHanging && (!heldItems.isEmpty || isBusy) }
+  var holdsInput: Bool {
+    guard isReading, !isHanging else { return false }
+    return !heldItems.isEmpty || isBusy || socket.holdsInput && road.map { $0.allowance(at: clock.now) > 0 } ?? true
+  }
 
   /// Whether a long message is being checked, before the end of which nothing more is read.
   private var isBusy: Bool {
@@ -325,6 +341,7 @@ extension ServedConnection {
     guard isReading, continueWork(), takeHeldItems() else { return }
     for _ in 0..<FrameReader.readsPerRound where !isOver {
       let transfer = road == nil ? reader.read(into: buffer) : readFromRoad(into: buffer)
+      noteComplaint()
       switch transfer {
       case .bytes(let count):
         while !isOver, let item = reader.next() {
@@ -343,6 +360,11 @@ extension ServedConnection {
         end(.connectionLost(address: reader.peer, errno: code))
       }
     }
+  }
+
+  private func noteComplaint() {
+    guard let text = socket.takeComplaint(), !complaints.exceeds(at: clock.now) else { return }
+    apps.first?.report(.transport(text))
   }
 
   /// False when no more input may be handled.

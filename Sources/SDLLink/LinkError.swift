@@ -22,6 +22,8 @@ package enum LinkError: Error, Equatable, Sendable {
   /// The peer has not read for so long, although video waits.
   case stalled(address: String, after: Duration)
   case cannotListen(address: String, errno: Int32)
+  /// TCP has a connection, but no WebSocket comes of it; the reason is about the peer.
+  case noWebSocket(address: String, TransportFailure)
   /// There is no connection over a transport other than TCP.
   case transport(TransportFailure)
   /// A system call failed that has nothing to do with the peer, as when descriptors or threads run out.
@@ -54,6 +56,7 @@ extension LinkError: CustomStringConvertible {
       "\(address) has not read anything for \(time.components.seconds) s"
     case .cannotListen(let address, let code):
       "cannot listen on \(address): \(Self.text(code))"
+    case .noWebSocket(let address, let failure): "no WebSocket with \(address): \(failure.reason)"
     case .transport(let failure): failure.reason
     case .system(let operation, let code):
       "\(operation) failed: \(Self.text(code))"

@@ -127,6 +127,12 @@ package class Socket: @unchecked Sendable {
     return poll(&descriptor, 1, 0) > 0
   }
 
+  /// Whether bytes can be received that poll(2) does not see.
+  package var holdsInput: Bool { false }
+
+  /// The next complaint about what the peer sends below SDL, in a form that can follow a colon; nil if there is none.
+  package func takeComplaint() -> String? { nil }
+
   package func receive(into buffer: UnsafeMutableRawBufferPointer) -> Transfer {
     transfer { recv(descriptor, buffer.baseAddress, buffer.count, 0) }
   }

@@ -98,6 +98,8 @@ package final class PeerConnection: Sendable {
   package let peer: String
   /// Nil once it is closed.
   private let descriptor: Monitor<Int32?>
+  /// Instead of a socket of ``descriptor``, which it then owns; nil once it is taken.
+  private let established: Monitor<Socket?>
   private let didClose: @Sendable () -> Void
 
   /// Takes over `descriptor`.
@@ -106,7 +108,16 @@ package final class PeerConnection: Sendable {
   package init(adopting descriptor: Int32, peer: String, didClose: @escaping @Sendable () -> Void = {}) {
     self.peer = peer
     self.descriptor = Monitor(descriptor)
+    established = Monitor(nil)
     self.didClose = didClose
+  }
+
+  /// A connection with a socket of its own kind, which closes itself.
+  package init(_ socket: Socket, peer: String) {
+    self.peer = peer
+    descriptor = Monitor(nil)
+    established = Monitor(socket)
+    didClose = {}
   }
 
   deinit {
@@ -115,6 +126,7 @@ package final class PeerConnection: Sendable {
 
   /// The transport wants it to end: the reader finds the end of the stream. From any thread, also when it is closed.
   package func disconnect() {
+    established.withLock { if let socket = $0 { _ = shutdown(socket.descriptor, Int32(SHUT_RDWR)) } }
     descriptor.withLock { descriptor in
       if let descriptor { _ = shutdown(descriptor, Int32(SHUT_RDWR)) }
     }
@@ -122,7 +134,8 @@ package final class PeerConnection: Sendable {
 
   /// The socket, which closes it. To be called once.
   package func takeSocket() -> Socket? {
-    descriptor.withLock { $0 }.map { descriptor in Socket(adopting: descriptor) { _ in self.close() } }
+    if let socket = established.withLock({ $0.take() }) { return socket }
+    return descriptor.withLock { $0 }.map { descriptor in Socket(adopting: descriptor) { _ in self.close() } }
   }
 
   private func close() {

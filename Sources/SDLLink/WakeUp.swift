@@ -31,6 +31,15 @@ package final class WakeUp: Sendable {
     _ = write(descriptor, &one, MemoryLayout<UInt64>.size)
   }
 
+  /// Waits for a signal until `deadline` (nil: none), and takes it.
+  package func wait(until deadline: Duration?, clock: TimeSource = .monotonic) {
+    withUnsafeTemporaryAllocation(of: pollfd.self, capacity: 1) { descriptors in
+      descriptors[0] = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+      pollDescriptors(descriptors, until: deadline, clock: clock)
+    }
+    clear()
+  }
+
   /// Takes all signals so far.
   package func clear() {
     var count: UInt64 = 0

@@ -33,6 +33,8 @@ package struct RPCServiceAcknowledgement: Equatable, Sendable {
   package var trim: String?
   package var systemSoftwareVersion: String?
   package var systemHardwareVersion: String?
+  /// For an app in a cloud, which may want to know the car's owner.
+  package var authToken: String?
 
   package init() {}
 
@@ -55,6 +57,7 @@ package struct RPCServiceAcknowledgement: Equatable, Sendable {
         ("trim", trim.map(BSONValue.string)),
         ("systemSoftwareVersion", systemSoftwareVersion.map(BSONValue.string)),
         ("systemHardwareVersion", systemHardwareVersion.map(BSONValue.string)),
+        ("authToken", authToken.map(BSONValue.string)),
       ]).bytes
     }
   }

@@ -36,22 +36,28 @@ package final class TLSContext: @unchecked Sendable {
   /// Of a client.
   package let variant: Variant
   package let credentials: TLSCredentials
+  /// Whether the peer's certificate is checked by the system's authorities, and for its name.
+  let trustsSystem: Bool
   let streams: OpaquePointer
   let datagrams: OpaquePointer
 
   /// Creates the rules for one end. With authorities in the credentials, the peer must have a certificate that one of
   /// them has signed.
   ///
+  /// - Parameter trustsSystem: without authorities in the credentials, those of the system count.
   /// - Throws: when a server has no certificate, or OpenSSL refuses the credentials.
-  package init(role: Role, variant: Variant = .tls, credentials: TLSCredentials) throws(TLSError) {
+  package init(
+    role: Role, variant: Variant = .tls, credentials: TLSCredentials, trustsSystem: Bool = false
+  ) throws(TLSError) {
     guard role == .client || credentials.privateKey != nil else {
       throw TLSError(.credentials, "a server needs a certificate and a private key")
     }
     self.role = role
     self.variant = variant
     self.credentials = credentials
+    self.trustsSystem = trustsSystem && credentials.authorities.isEmpty
     let ssl = credentials.ssl
-    streams = try Self.make(ssl.pointee.TLS_method(), TLS1_2_VERSION, role, credentials)
+    streams = try Self.make(ssl.pointee.TLS_method(), TLS1_2_VERSION, role, credentials, self.trustsSystem)
     do throws(TLSError) {
       datagrams = try Self.make(ssl.pointee.DTLS_method(), DTLS1_2_VERSION, role, credentials)
     } catch {
@@ -66,12 +72,16 @@ package final class TLSContext: @unchecked Sendable {
   }
 
   /// Whether the peer needs a certificate of an authority.
-  var verifiesPeer: Bool { !credentials.authorities.isEmpty }
+  var verifiesPeer: Bool { !credentials.authorities.isEmpty || trustsSystem }
 
   package func makeSession() -> TLSSession { TLSSession(context: self) }
 
+  /// A session of a client with this server, a host name or numeric address.
+  package func makeSession(with server: String) -> TLSSession { TLSSession(context: self, serverName: server) }
+
   private static func make(
-    _ method: OpaquePointer?, _ version: Int32, _ role: Role, _ credentials: TLSCredentials
+    _ method: OpaquePointer?, _ version: Int32, _ role: Role, _ credentials: TLSCredentials,
+    _ trustsSystem: Bool = false
   ) throws(TLSError) -> OpaquePointer {
     let ssl = credentials.ssl
     ssl.pointee.ERR_clear_error()
@@ -101,6 +111,10 @@ package final class TLSContext: @unchecked Sendable {
       }
       ssl.pointee.SSL_CTX_set_verify(context, SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, nil)
       ssl.pointee.SSL_CTX_set_verify_depth(context, maximumChainLength)
+    }
+    if trustsSystem {
+      isComplete = isComplete && ssl.pointee.SSL_CTX_set_default_verify_paths(context) == 1
+      ssl.pointee.SSL_CTX_set_verify(context, SSL_VERIFY_PEER, nil)
     }
     guard isComplete else {
       let error = failure(ssl)

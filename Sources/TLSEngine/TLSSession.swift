@@ -26,11 +26,14 @@ package final class TLSSession: @unchecked Sendable {
   private static let maximumHandshakeCallCount = 200
 
   private let context: TLSContext
+  /// Of a client: the host that the server's certificate has to be for, if it is one of the system's authorities.
+  private let serverName: String?
   private let lock = Mutex(())
   private var state = State()
 
-  init(context: TLSContext) {
+  init(context: TLSContext, serverName: String? = nil) {
     self.context = context
+    self.serverName = serverName
   }
 
   deinit {
@@ -63,6 +66,7 @@ package final class TLSSession: @unchecked Sendable {
     ssl.pointee.SSL_set_bio(connection, bio, bio)
     if context.role == .client {
       ssl.pointee.SSL_set_connect_state(connection)
+      if let serverName { try name(serverName, on: connection) }
     } else {
       ssl.pointee.SSL_set_accept_state(connection)
     }
@@ -74,6 +78,18 @@ package final class TLSSession: @unchecked Sendable {
     state.connection = connection
     state.transport = transport
     return (connection, transport)
+  }
+
+  private func name(_ server: String, on connection: OpaquePointer) throws(TLSError) {
+    // An address is no name (RFC 6066, section 3), and no server of several names is reached by it.
+    if !server.contains(":"), server.contains(where: { $0.isLetter }) {
+      var server = Array(server.utf8CString)
+      _ = ssl.pointee.SSL_ctrl(
+        connection, SSL_CTRL_SET_TLSEXT_HOSTNAME, Int(TLSEXT_NAMETYPE_host_name), &server)
+    }
+    guard !context.trustsSystem || ssl.pointee.SSL_set1_host(connection, server) == 1 else {
+      throw TLSError(.misuse, "OpenSSL does not take the host name")
+    }
   }
 
   /// Bytes of handshake in one record of DTLS, which must fit in a frame of any head unit.
@@ -262,6 +278,69 @@ extension TLSSession {
           .decryption, "the data can't be decrypted: \(ssl.takeErrorText() ?? "the peer has ended the session")")
       }
       return plaintext
+    }
+  }
+}
+
+/// A whole connection as one stream of TLS.
+extension TLSSession {
+  /// Takes the next bytes of the peer, cut anywhere: the handshake, and the data after it.
+  ///
+  /// - Parameter plaintext: gets the data.
+  /// - Returns: what has to be sent, such as handshake messages or an alert, and the failure, after which the session is
+  ///   over; a peer that ends the session is one, too.
+  package func receive(_ bytes: UnsafeRawBufferPointer, into plaintext: inout [UInt8]) -> HandshakeStep {
+    do throws(TLSError) {
+      return try withState { state throws(TLSError) in
+        guard state.phase != .over else { throw TLSError(.misuse, "the session is over") }
+        let (connection, transport) = try open(&state, datagrams: false)
+        transport.input = bytes
+        transport.destination = .handshake([])
+        defer {
+          transport.input = UnsafeRawBufferPointer(start: nil, count: 0)
+          transport.destination = .handshake([])
+        }
+        let failure = advance(connection, transport, &state, &plaintext)
+        if failure != nil { state.phase = .over }
+        guard case .handshake(let output) = transport.destination else {
+          return HandshakeStep(output: [], failure: failure)
+        }
+        return HandshakeStep(output: output, failure: failure)
+      }
+    } catch {
+      return HandshakeStep(output: [], failure: error)
+    }
+  }
+
+  /// Reads all of the transport's input; returns why it is the end.
+  private func advance(
+    _ connection: OpaquePointer, _ transport: MemoryTransport, _ state: inout State, _ plaintext: inout [UInt8]
+  ) -> TLSError? {
+    ssl.pointee.ERR_clear_error()
+    if state.phase == .handshake {
+      state.handshakeByteCount += transport.input.count
+      guard state.handshakeByteCount <= Self.maximumHandshakeByteCount else {
+        return TLSError(.protocolViolation, "the handshake does not end")
+      }
+      let result = ssl.pointee.SSL_do_handshake(connection)
+      guard result == 1 else {
+        return ssl.pointee.SSL_get_error(connection, result) == SSL_ERROR_WANT_READ ? nil : failure(connection)
+      }
+      state.phase = .established
+      state.summary = makeSummary(connection)
+    }
+    return withUnsafeTemporaryAllocation(byteCount: TLSRecord.maximumPlaintext, alignment: 16) { buffer in
+      while true {
+        let size = ssl.pointee.SSL_read(connection, buffer.baseAddress, Int32(clamping: buffer.count))
+        guard size > 0 else {
+          switch ssl.pointee.SSL_get_error(connection, size) {
+          case SSL_ERROR_WANT_READ: return nil
+          case SSL_ERROR_ZERO_RETURN: return TLSError(.alert, "the peer has ended the session")
+          default: return failure(connection)
+          }
+        }
+        plaintext += buffer[..<Int(size)]
+      }
     }
   }
 }

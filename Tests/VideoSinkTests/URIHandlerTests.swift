@@ -19,7 +19,7 @@ import Testing
     let protocols = try #require(gst_uri_handler_get_protocols(handler))
     var names: [String] = []
     while let name = protocols[names.count] { names.append(String(cString: name)) }
-    #expect(names == ["sdl", "sdl+bluetooth", "sdl+builtin", "sdl+fd"])
+    #expect(names == ["sdl", "sdl+bluetooth", "sdl+builtin", "sdl+fd", "sdl+ws", "sdl+ws-listen", "sdl+wss"])
   }
 
   @Test func setAndGet() throws {
@@ -99,6 +99,10 @@ import Testing
     ("sdl+builtin:core", .builtIn(.core)),
     ("sdl+fd:7", .descriptor(7, isLocal: false)), ("sdl+fd:7?local=false", .descriptor(7, isLocal: false)),
     ("sdl+fd:7?local=true", .descriptor(7, isLocal: true)),
+    ("sdl+ws://car.local", .webSocket(host: "car.local", port: 2020, target: "", isSecure: false)),
+    ("SDL+WSS://[::1]:443/a?b#c", .webSocket(host: "::1", port: 443, target: "/a?b", isSecure: true)),
+    ("sdl+ws-listen://:2021", .webSocketListener(address: nil, port: 2021)),
+    ("sdl+ws-listen://[::1]:1/", .webSocketListener(address: "::1", port: 1)),
     ("sdl+bluetooth:", .bluetooth(nil)),
     ("sdl+bluetooth:AA:BB:CC:DD:EE:FF", .bluetooth(BluetoothAddress("AA:BB:CC:DD:EE:FF"))),
     ("SDL+Bluetooth:aa:bb:cc:dd:ee:ff", .bluetooth(BluetoothAddress("AA:BB:CC:DD:EE:FF"))),
@@ -122,6 +126,9 @@ import Testing
     ("sdl://car:0/", "port"), ("sdl://car:00", "port"), ("sdl://car:", "port"), ("sdl://[::1]:99999", "port"),
     ("sdl+fd:", "write sdl+fd:NUMBER"), ("sdl+fd:-1", "write sdl+fd:NUMBER"), ("sdl+fd:99999999999", "sdl+fd:NUMBER"),
     ("sdl+fd:7?local=yes", "sdl+fd:7?local=true"), ("sdl+fd:7?remote=true", "sdl+fd:7?local=true"),
+    ("sdl+ws://::1", "sdl+ws://[::1]"), ("sdl+wss://car:0", "1…65535"), ("sdl+ws:", "sdl+ws://HOST"),
+    ("sdl+ws-listen://", "sdl+ws-listen://:PORT"), ("sdl+ws-listen:2021", "sdl+ws-listen://:PORT"),
+    ("sdl+ws-listen://:0", "sdl+ws-listen://:PORT"), ("sdl+ws-listen://:1/path", "sdl+ws-listen://:PORT"),
     ("sdl+bluetooth:AA:BB", "AA:BB:CC:DD:EE:FF"), ("sdl+bluetooth:any", "sdl+bluetooth:"),
     ("sdl+bluetooth://AA:BB:CC:DD:EE:FF", "not a URI"),
     ("sdl+builtin:unknown", "default, core, core-listed, generic-hmi, legacy, bluetooth-and-wifi, hostile"),

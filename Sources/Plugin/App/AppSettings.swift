@@ -103,8 +103,11 @@ struct AppSettings: Equatable, Sendable {
   /// The head unit on which other apps may have the same default id or name; nil if both are set, and for the built-in
   /// one, which serves a single app.
   var headUnitOfDefaults: String? {
-    guard name == Self.defaultName || id == Self.defaultID, case .tcp = try? headUnit() else { return nil }
-    return sharedHeadUnit
+    guard name == Self.defaultName || id == Self.defaultID else { return nil }
+    return switch try? headUnit() {
+    case .tcp, .webSocket: sharedHeadUnit
+    default: nil
+    }
   }
 
   /// The head unit, the same for all ways to write it; nil for a built-in one, which serves a single app.
@@ -112,7 +115,9 @@ struct AppSettings: Equatable, Sendable {
     switch try? headUnit() {
     case .tcp(let host, let port):
       "\(Self.loopbackNames.contains(host.lowercased()) ? "localhost" : host.lowercased()):\(port)"
-    case .bluetooth, .descriptor: uri
+    case .webSocket(let host, let port, let target, _):
+      "\(Self.loopbackNames.contains(host.lowercased()) ? "localhost" : host.lowercased()):\(port)\(target)"
+    case .bluetooth, .descriptor, .webSocketListener: uri
     case .builtIn, nil: nil
     }
   }
@@ -202,6 +207,11 @@ struct AppSettings: Equatable, Sendable {
   ) throws(ElementError) -> (endpoint: AppConnection.Endpoint, canReconnect: Bool) {
     switch headUnit {
     case .tcp(let host, let port): return (.tcp(host: host, port: port), true)
+    case .webSocket(let host, let port, let target, let isSecure):
+      let tls = isSecure ? try self.tls.webContext() : nil
+      return (.webSocket(WebSocketServer(host: host, port: port, target: target, tls: tls)), true)
+    case .webSocketListener(let address, let port):
+      return (.transport(WebSocketListener(address: address, port: port, log: log)), true)
     case .builtIn(let preset): return (.transport(BuiltInHeadUnit(preset.configuration, tls: tls, clock: clock)), true)
     case .bluetooth(let car):
       var configuration = BluetoothTransport.Configuration.app(only: car)

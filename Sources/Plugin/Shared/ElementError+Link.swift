@@ -43,7 +43,7 @@ extension ElementError {
     let code: GstResourceError =
       switch error {
       case .cannotResolve, .resolvingTimedOut: GST_RESOURCE_ERROR_NOT_FOUND
-      case .refused, .unreachable, .connectingTimedOut, .cannotConnect, .cannotListen:
+      case .refused, .unreachable, .connectingTimedOut, .cannotConnect, .cannotListen, .noWebSocket:
         GST_RESOURCE_ERROR_OPEN_READ_WRITE
       case .closedByPeer, .connectionLost, .peerNotReading, .stalled:
         wasStreaming ? GST_RESOURCE_ERROR_WRITE : GST_RESOURCE_ERROR_OPEN_READ_WRITE
@@ -67,6 +67,7 @@ extension ElementError {
   private static func advice(_ error: LinkError) -> String {
     switch error {
     case .cannotResolve, .resolvingTimedOut: " Check the host in uri, or write its address."
+    case .noWebSocket(_, let failure): " \(failure.advice)"
     case .refused: " Is the head unit running, and is the port right (SDL Core listens on 12345)?"
     // The description says what to do.
     case .cannotConnect(_, EMFILE), .cannotConnect(_, ENFILE): ""

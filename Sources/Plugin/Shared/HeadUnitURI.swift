@@ -1,11 +1,17 @@
 import Bluetooth
 import GStreamerKit
 import SDLHeadUnit
+import SDLLink
 
 /// The address of a head unit: `sdl://HOST[:PORT]` over TCP, `sdl+bluetooth:[ADDRESS]` for a car that connects over
-/// Bluetooth, `sdl+builtin:PRESET` in this process, or `sdl+fd:NUMBER` at the other end of a connected descriptor.
+/// Bluetooth, `sdl+ws[s]://HOST[:PORT]` over WebSocket, `sdl+ws-listen://[ADDRESS]:PORT` for a car that connects over
+/// WebSocket, `sdl+builtin:PRESET` in this process, or `sdl+fd:NUMBER` at the other end of a connected descriptor.
 enum HeadUnitURI: Equatable {
   case tcp(host: String, port: UInt16)
+  /// - Parameter target: path and query, empty for none.
+  case webSocket(host: String, port: UInt16, target: String, isSecure: Bool)
+  /// Nil for all addresses of this machine.
+  case webSocketListener(address: String?, port: UInt16)
   case builtIn(HeadUnitPreset)
   case descriptor(Int32, isLocal: Bool)
   /// Nil for any car.
@@ -13,7 +19,8 @@ enum HeadUnitURI: Equatable {
 
   /// The port that SDL Core listens on.
   static let defaultPort: UInt16 = 12345
-  private static let advice = "write sdl://HOST:PORT, sdl+bluetooth:, sdl+builtin:PRESET or sdl+fd:NUMBER"
+  private static let advice =
+    "write sdl://HOST:PORT, sdl+ws://HOST:PORT, sdl+bluetooth:, sdl+builtin:PRESET or sdl+fd:NUMBER"
 
   /// Why a text is no such URI; the description says what to write instead.
   struct Malformed: Error, CustomStringConvertible {
@@ -21,11 +28,16 @@ enum HeadUnitURI: Equatable {
   }
 
   init(_ text: String) throws(Malformed) {
-    let authority = URIAuthority(of: text, scheme: "sdl")
-    if text.lowercased().hasPrefix("sdl://"), let address = authority.unbracketedIPv6 {
+    let form = text.prefix { $0 != ":" }.lowercased()
+    let authority = URIAuthority(of: text, scheme: form)
+    if form == "sdl+ws-listen" {
+      self = try Self.listener(text, authority)
+      return
+    }
+    if ["sdl", "sdl+ws", "sdl+wss"].contains(form), let address = authority.unbracketedIPv6 {
       throw Malformed(
-        description: "'\(text)' is not a URI: an IPv6 address needs brackets; write sdl://[\(address)] or "
-          + "sdl://[\(address)]:PORT")
+        description: "'\(text)' is not a URI: an IPv6 address needs brackets; write \(form)://[\(address)] or "
+          + "\(form)://[\(address)]:PORT")
     }
     guard let uri = gst_uri_from_string(text), let scheme = gst_uri_get_scheme(uri).map({ String(cString: $0) }) else {
       throw Malformed(description: "'\(text)' is not a URI; \(Self.advice)")
@@ -34,6 +46,10 @@ enum HeadUnitURI: Equatable {
     // Schemes are case-insensitive (RFC 3986, 3.1).
     switch scheme.lowercased() {
     case "sdl": self = try Self.tcp(uri, text, authority)
+    case "sdl+ws", "sdl+wss":
+      let (host, port) = try Self.server(uri, text, authority, scheme: form, port: WebSocketServer.defaultPort)
+      let target = String(authority.rest.prefix { $0 != "#" })
+      self = .webSocket(host: host, port: port, target: target, isSecure: form == "sdl+wss")
     case "sdl+builtin": self = try Self.builtIn(uri, text)
     case "sdl+bluetooth": self = try Self.bluetooth(uri, text)
     case "sdl+fd": self = try Self.descriptor(uri, text)
@@ -45,24 +61,46 @@ enum HeadUnitURI: Equatable {
   private static func tcp(
     _ uri: OpaquePointer, _ text: String, _ authority: URIAuthority
   ) throws(Malformed) -> HeadUnitURI {
-    guard !authority.hasBareZone else {
-      throw Malformed(
-        description: "'\(text)' has a % that a URI writes as %25; write sdl://[ADDRESS%25INTERFACE]:PORT, such as "
-          + "sdl://[fe80::1%25eth0]:\(defaultPort)")
-    }
-    guard let host = gst_uri_get_host(uri).map({ String(cString: $0) }), !host.isEmpty else {
-      throw Malformed(description: "'\(text)' names no host; write sdl://HOST:PORT")
-    }
+    let (host, port) = try server(uri, text, authority, scheme: "sdl", port: defaultPort)
     if let path = gst_uri_get_path(uri) {
       defer { g_free(path) }
       guard ["", "/"].contains(String(cString: path)) else {
         throw Malformed(description: "'\(text)' has a path, which a head unit does not know; write sdl://HOST:PORT")
       }
     }
-    guard let port = authority.port(or: defaultPort), port > 0 else {
+    return .tcp(host: host, port: port)
+  }
+
+  private static func server(
+    _ uri: OpaquePointer, _ text: String, _ authority: URIAuthority, scheme: String, port: UInt16
+  ) throws(Malformed) -> (host: String, port: UInt16) {
+    guard !authority.hasBareZone else {
+      throw Malformed(
+        description:
+          "'\(text)' has a % that a URI writes as %25; write \(scheme)://[ADDRESS%25INTERFACE]:PORT, such as "
+          + "\(scheme)://[fe80::1%25eth0]:\(port)")
+    }
+    guard let host = gst_uri_get_host(uri).map({ String(cString: $0) }), !host.isEmpty else {
+      throw Malformed(description: "'\(text)' names no host; write \(scheme)://HOST:PORT")
+    }
+    guard let port = authority.port(or: port), port > 0 else {
       throw Malformed(description: "'\(text)' has a port outside 1…65535")
     }
-    return .tcp(host: host, port: port)
+    return (host, port)
+  }
+
+  /// GStreamer takes no URI without a host.
+  private static func listener(_ text: String, _ authority: URIAuthority) throws(Malformed) -> HeadUnitURI {
+    guard authority.isMarked, ["", "/"].contains(authority.rest), let colon = authority.text.lastIndex(of: ":"),
+      let port = authority.port(or: 0), port > 0, authority.unbracketedIPv6 == nil
+    else {
+      throw Malformed(
+        description: "'\(text)' names no port to listen on; write sdl+ws-listen://:PORT, or "
+          + "sdl+ws-listen://ADDRESS:PORT for one address of this machine")
+    }
+    let host = authority.text[..<colon]
+    let address = host.hasPrefix("[") && host.hasSuffix("]") ? host.dropFirst().dropLast() : host
+    return .webSocketListener(address: address.isEmpty ? nil : String(address), port: port)
   }
 
   private static func path(of uri: OpaquePointer) -> String {
@@ -114,9 +152,12 @@ struct URIAuthority {
   let text: Substring
   /// From the path on.
   let rest: Substring
+  /// Whether there are two slashes after the scheme.
+  let isMarked: Bool
 
   /// - Parameter scheme: followed by two slashes.
   init(of uri: String, scheme: String) {
+    isMarked = uri.dropFirst(scheme.count).hasPrefix("://")
     let authority = uri.dropFirst(scheme.count + "://".count)
     text = authority.prefix { $0 != "/" && $0 != "?" && $0 != "#" }
     rest = authority.dropFirst(text.count)

@@ -47,6 +47,16 @@ struct TLSSettings: Equatable, Sendable {
     }
   }
 
+  /// The same for the client of a WebSocket. Without authorities, the server needs a certificate for its host, of an
+  /// authority of the system.
+  func webContext() throws(ElementError) -> TLSContext {
+    do throws(TLSError) {
+      return try TLSContext(role: .client, credentials: TLSCredentials(sources), trustsSystem: true)
+    } catch {
+      throw ElementError(error)
+    }
+  }
+
   /// The same for an app, whose certificate must be valid now, and be issued for this app.
   func context(appID: String) throws(ElementError) -> TLSContext {
     guard certificate != nil else {

@@ -204,7 +204,8 @@ extension VideoSink {
     return type
   }()
 
-  nonisolated(unsafe) private static let schemes = URIHandler.schemes("sdl", "sdl+bluetooth", "sdl+builtin", "sdl+fd")
+  nonisolated(unsafe) private static let schemes = URIHandler.schemes(
+    "sdl", "sdl+bluetooth", "sdl+builtin", "sdl+fd", "sdl+ws", "sdl+ws-listen", "sdl+wss")
 
   static func of(_ instance: OpaquePointer?) -> VideoSink? {
     BaseSinkType.object(of: UnsafeMutableRawPointer(instance)).sink as? VideoSink

@@ -14,34 +14,6 @@ import TLSEngine
 /// The thread keeps the connection alive, and the connection refers to its observer only weakly. So the owner must
 /// ``stop(grace:)`` it before letting it go, and no event comes to an observer that is gone.
 package final class AppConnection: Sendable {
-  /// How to get a connected descriptor for the head unit.
-  package enum Endpoint: Sendable {
-    /// A host name or numeric address, IPv6 without brackets.
-    case tcp(host: String, port: UInt16)
-    /// An established connection. It can't be made again, so there should be no ``Configuration/reconnection``.
-    case descriptor(ConnectedDescriptor)
-    /// Any other way, such as connections that come by themselves. It is started by the connection, and stopped at its
-    /// end.
-    case transport(any Transport)
-
-    /// The kind of its connections. Nothing is known about a descriptor.
-    package var transportClass: TransportClass {
-      switch self {
-      case .tcp, .descriptor: .tcpWiFi
-      case .transport(let transport): transport.transportClass
-      }
-    }
-
-    /// Whether the head unit at the other end of `socket` is on this machine.
-    func isOnThisMachine(_ socket: Socket) -> Bool {
-      switch self {
-      case .tcp: socket.isPeerOnThisMachine
-      case .descriptor(let descriptor): descriptor.isLocal
-      case .transport(let transport): transport.isOnThisMachine
-      }
-    }
-  }
-
   /// The head unit, and the parameters of the connection.
   package struct Configuration: Sendable {
     package var endpoint: Endpoint
@@ -242,6 +214,11 @@ extension AppConnection {
     observer?.connection(self, didReport: event)
   }
 
+  /// Reports what `socket` complains of.
+  func reportComplaint(of socket: Socket) {
+    if let text = socket.takeComplaint() { report(.faultFound("The head unit has sent a \(text)")) }
+  }
+
   /// Reports the complaints of the other end, if it belongs to the transport.
   func reportFaults() {
     for fault in inbox.takeFaults() { report(.faultFound(fault)) }
@@ -389,12 +366,16 @@ extension AppConnection {
   private func openTransport(isFirst: Bool) throws(LinkError) -> FrameReader? {
     switch configuration.endpoint {
     case .tcp(let host, let port): try connect(host: host, port: port, isFirst: isFirst)
+    case .webSocket(let server): try connect(host: server.host, port: server.port, server, isFirst: isFirst)
     case .descriptor(let descriptor): try use(descriptor)
     case .transport(let transport): try connect(by: transport, isFirst: isFirst)
     }
   }
 
-  private func connect(host: String, port: UInt16, isFirst: Bool) throws(LinkError) -> FrameReader? {
+  /// - Parameter server: the server of a WebSocket, which is to be opened; nil for TCP alone.
+  private func connect(
+    host: String, port: UInt16, _ server: WebSocketServer? = nil, isFirst: Bool
+  ) throws(LinkError) -> FrameReader? {
     let timeout = configuration.connectTimeout
     let deadline = clock.now + timeout
     report(.resolving(host: host))
@@ -420,12 +401,27 @@ extension AppConnection {
           if reported.insert(address.description).inserted { self.report(.connecting(address: address.description)) }
         })
       switch outcome {
-      case .connected(let socket, let address): return FrameReader(socket: socket, peer: address.description)
+      case .connected(let socket, let address):
+        return try open(server, over: socket, to: address, until: deadline)
       case .interrupted: return nil
       case .failed(.refused) where began < lastRetry, .failed(.unreachable) where began < lastRetry:
         wait(until: began + Self.refusalPause)
       case .failed(let error): throw error
       }
+    }
+  }
+
+  /// Nil after ``stop(grace:)``.
+  private func open(
+    _ server: WebSocketServer?, over socket: Socket, to address: SocketAddress, until deadline: Duration
+  ) throws(LinkError) -> FrameReader? {
+    guard let server else { return FrameReader(socket: socket, peer: address.description) }
+    do throws(TransportFailure) {
+      return try server.open(
+        socket, until: deadline, clock: clock, wakeUp: wakeUp, isWanted: { self.stopCommand == nil }
+      ).map { FrameReader(socket: $0, peer: address.description) }
+    } catch {
+      throw .noWebSocket(address: address.description, error)
     }
   }
 
@@ -477,11 +473,7 @@ extension AppConnection {
   }
 
   private func waitForSignal(until deadline: Duration?) {
-    withUnsafeTemporaryAllocation(of: pollfd.self, capacity: 1) { descriptors in
-      descriptors[0] = pollfd(fd: wakeUp.descriptor, events: Int16(POLLIN), revents: 0)
-      pollDescriptors(descriptors, until: deadline, clock: clock)
-    }
-    wakeUp.clear()
+    wakeUp.wait(until: deadline, clock: clock)
   }
 }
 

@@ -274,9 +274,10 @@ extension ConnectionLoop {
         connection.count(received: count)
         session.bytesReceived(now: clock.now)
         decode()
+        connection.reportComplaint(of: reader.socket)
         if count < readBuffer.count { return }
       case .wouldBlock:
-        return
+        return connection.reportComplaint(of: reader.socket)
       case .endOfStream:
         lose(.closedByPeer(address: reader.peer))
       case .failed(let code):

@@ -5,6 +5,8 @@ import SDLWire
 /// A rule of SDL that the app broke, with the values that show it.
 package enum Violation: Equatable, Sendable {
   case malformedBytes(FrameHeader.InvalidHeader)
+  /// A rule of the transport below SDL, in a form that can follow a colon.
+  case transport(String)
   /// SDL Core refuses message id 0 in data frames.
   case messageIDZero(ServiceType)
   /// More than 10 malformed frames in a second; the transport is closed.
@@ -106,6 +108,7 @@ extension Violation: CustomStringConvertible {
   package var description: String {
     switch self {
     case .malformedBytes(let reason): "bytes that are not a frame (\(reason))"
+    case .transport(let fault): fault
     case .messageIDZero(let service): "message id 0 in a data frame of the \(service) service"
     case .tooManyMalformedFrames(let limit, let time): "more than \(limit) malformed frames within \(time.inSeconds)"
     case .tooManyFrames(let limit, let time): "more than \(limit) frames within \(time.inSeconds)"
@@ -188,6 +191,7 @@ extension Violation {
   package var rule: String {
     switch self {
     case .malformedBytes: "malformed-bytes"
+    case .transport: "transport"
     case .messageIDZero: "message-id-zero"
     case .tooManyMalformedFrames: "too-many-malformed-frames"
     case .tooManyFrames: "too-many-frames"

@@ -47,6 +47,10 @@ package struct HeadUnitConfiguration: Equatable, Sendable {
   package var requiresRPCEncryption = false
   /// Whether each RPC and control frame is an event (``HeadUnitSession/Event/message(_:)``).
   package var reportsMessages = false
+  /// Whether the session's start may be acknowledged with secondary transports: not over WebSocket, as by SDL Core.
+  package var offersSecondaryTransport = true
+  /// Sent to apps in a cloud when their session starts; nil for none.
+  package var authToken: String?
   /// Deviations from a healthy SDL Core; a behaviour script may change them later.
   package var behaviour = HeadUnitBehaviour()
 

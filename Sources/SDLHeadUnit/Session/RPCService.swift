@@ -111,6 +111,7 @@ struct RPCService: Sendable {
     acknowledgement.protocolVersion = protocolVersion
     acknowledgement.hashID = hashID
     acknowledgement.mtu = Int64(configuration.frameLimits.payload)
+    if protocolVersion >= ProtocolVersion(5, 2) { acknowledgement.authToken = configuration.authToken }
     guard protocolVersion >= ProtocolVersion(5, 4) else { return acknowledgement }
     let vehicle = configuration.vehicle
     acknowledgement.make = vehicle.make

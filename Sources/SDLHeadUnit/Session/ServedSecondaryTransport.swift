@@ -41,7 +41,7 @@ struct ServedSecondaryTransport: Sendable {
   mutating func offer(in acknowledgement: inout RPCServiceAcknowledgement, _ context: ServedContext) {
     let behaviour = context.behaviour
     // Over plain TCP SDL Core offers no other transport by default, and lists none.
-    let isOffered = behaviour.secondaryTransport != .off
+    let isOffered = behaviour.secondaryTransport != .off && context.configuration.offersSecondaryTransport
     func allowed(_ configured: [TransportRole]?) -> [TransportRole] {
       (configured ?? [.primary, .secondary]).filter { $0 == .primary || isOffered }
     }

@@ -21,5 +21,5 @@ package struct FuzzTarget: Sendable {
   }
 
   /// All of them.
-  package static let all = wire + messages + video + texts + tls + sessions
+  package static let all = wire + webSockets + messages + video + texts + tls + sessions
 }

@@ -217,6 +217,11 @@ final class HeadUnitProgram {
     try input.fileHandleForWriting.write(contentsOf: Data((lines.joined(separator: "\n") + "\n").utf8))
   }
 
+  /// The port of `--websocket`.
+  func webSocketPort() throws -> Int {
+    try program.waitForOutput { $0.firstMatch(of: /(?m)^websocket (\d+)$/).flatMap { Int($0.1) } }
+  }
+
   /// Waits until the head unit has written this.
   func waitForOutput(_ text: String) throws { try program.waitForOutput { $0.contains(text) ? true : nil } }
 

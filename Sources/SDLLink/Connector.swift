@@ -1,10 +1,8 @@
 import Glibc
-import SDLApp
-import SDLLink
 
 /// Connects to whichever of several addresses answers first (RFC 8305, "Happy Eyeballs").
-struct Connector {
-  enum Outcome {
+package struct Connector {
+  package enum Outcome {
     case connected(Socket, SocketAddress)
     case failed(LinkError)
     /// `isWanted` became false.
@@ -17,9 +15,9 @@ struct Connector {
   }
 
   /// When the next address is tried although the last has not answered (RFC 8305, section 5).
-  static let attemptDelay = Duration.milliseconds(250)
+  package static let attemptDelay = Duration.milliseconds(250)
   /// The most addresses of a name that are tried.
-  static let maximumAddressCount = 16
+  package static let maximumAddressCount = 16
 
   private var remaining: ArraySlice<SocketAddress>
   private var attempts: [Attempt] = []
@@ -31,7 +29,7 @@ struct Connector {
   private let makeSocket: SocketMaker
 
   /// `timeout` is only for the error's text; `deadline` is what ends the attempts.
-  init(
+  package init(
     addresses: [SocketAddress], timeout: Duration, deadline: Duration, clock: TimeSource,
     makeSocket: @escaping SocketMaker = Socket.tcp
   ) {
@@ -44,7 +42,7 @@ struct Connector {
   }
 
   /// Blocks until there is a connection, or none can be made, or, after a signal of `wakeUp`, `isWanted` is false.
-  mutating func run(
+  package mutating func run(
     wakeUp: WakeUp, isWanted: () -> Bool, willTry: (SocketAddress) -> Void
   ) -> Outcome {
     while isWanted() {
@@ -56,7 +54,7 @@ struct Connector {
 
   /// Begins the attempts that are due. Without an outcome, wait for ``descriptors`` until ``nextDeadline``, pass the
   /// result of poll(2) to ``handle(_:)``, and call again.
-  mutating func advance(willTry: (SocketAddress) -> Void = { _ in }) -> Outcome? {
+  package mutating func advance(willTry: (SocketAddress) -> Void = { _ in }) -> Outcome? {
     while true {
       let now = clock.now
       // The first one is tried however late it is, so that there is an address to name.
@@ -72,12 +70,12 @@ struct Connector {
   }
 
   /// What to wait for; at most ``maximumAddressCount``.
-  var descriptors: [pollfd] {
+  package var descriptors: [pollfd] {
     attempts.map { pollfd(fd: $0.socket.descriptor, events: Int16(POLLOUT), revents: 0) }
   }
 
   /// When ``advance(willTry:)`` has something to do.
-  var nextDeadline: Duration { remaining.isEmpty ? deadline : min(deadline, nextAttempt) }
+  package var nextDeadline: Duration { remaining.isEmpty ? deadline : min(deadline, nextAttempt) }
 
   /// Starts to connect; a socket when that succeeded on the spot.
   private mutating func begin(_ address: SocketAddress) -> Socket? {
@@ -104,7 +102,7 @@ struct Connector {
   }
 
   /// Looks at the ``descriptors`` as poll(2) has left them.
-  mutating func handle(_ descriptors: ArraySlice<pollfd>) -> Outcome? {
+  package mutating func handle(_ descriptors: ArraySlice<pollfd>) -> Outcome? {
     let answered = zip(attempts, descriptors).filter { $0.1.revents != 0 }.map(\.0)
     for attempt in answered {
       let code = attempt.socket.pendingError
@@ -135,35 +133,5 @@ struct Connector {
       return .cannotConnect(addresses: triedAddresses, errno: code)
     }
     return .unreachable(addresses: triedAddresses)
-  }
-}
-
-/// Decides whether another attempt to connect follows one that has ended, and when.
-struct ConnectionAttempts {
-  private var reconnection: Reconnection?
-  /// Until when the first connection is tried again; nil where peers connect by themselves, which may take any time.
-  private let firstDeadline: Duration?
-  private(set) var wasRegistered = false
-  /// The epoch of the last grant, from which the next session continues.
-  private(set) var lastEpoch: UInt32 = 0
-
-  init(_ configuration: AppConnection.Configuration, now: Duration) {
-    reconnection = configuration.reconnection.map(Reconnection.init(timing:))
-    var waitsForPeers = false
-    if case .transport(let transport) = configuration.endpoint { waitsForPeers = transport.waitsForPeers }
-    firstDeadline = waitsForPeers ? nil : now + configuration.connectTimeout
-  }
-
-  /// - Parameter chance: a random number between 0 and 1.
-  /// - Returns: the pause before the next attempt; nil if there is none.
-  mutating func pause(after ending: AppConnection.Ending, now: Duration, chance: Double) -> Duration? {
-    lastEpoch = ending.lastEpoch
-    if ending.registeredTime != nil { wasRegistered = true }
-    guard let failure = ending.failure else { return nil }
-    let mayHeal =
-      wasRegistered
-      ? failure.canHeal
-      : failure.isRegisteredAlready || failure.mayHealAtFirst && firstDeadline.map { now < $0 } ?? true
-    return mayHeal ? reconnection?.pause(registeredTime: ending.registeredTime, chance: chance) : nil
   }
 }

@@ -1,0 +1,423 @@
+import Glibc
+import SDLWire
+import TLSEngine
+
+/// A WebSocket connection that reads and writes like the TCP connection that it is made of: a byte stream of SDL
+/// frames, with the kernel's own numbers of waiting bytes. The opening handshake, and that of TLS (wss), come first.
+///
+/// Its memory is bounded whatever the peer does: payloads are not kept, only the last ping is answered, and nothing is
+/// taken from the writer while earlier bytes wait.
+///
+/// `@unchecked Sendable`: `state` and `memory` are only touched with the lock held.
+package final class WebSocket: Socket, @unchecked Sendable {
+  /// What a step of the handshakes has come to.
+  package enum Progress {
+    /// They go on when poll(2) reports these events.
+    case waiting(Int16)
+    case open
+    case failed(TransportFailure)
+  }
+
+  private enum Phase {
+    /// The beginning of the peer's request or answer.
+    case handshake([UInt8])
+    case open
+    case failed(TransportFailure)
+    /// The peer has closed it, or broken a rule.
+    case over
+  }
+
+  private struct State {
+    var phase = Phase.handshake([])
+    var input: WebSocketInput
+    var output: WebSocketOutput
+    /// Bytes behind a handshake or out of a TLS record, not decoded yet.
+    var early: [UInt8] = []
+    /// Handshakes, control frames and TLS records that the kernel has not taken.
+    var unwritten: [UInt8] = []
+    /// Bytes at the front of the writer's next ones that are among ``unwritten`` or written already.
+    var heldBackCount = 0
+    var isRequestSent = false
+    var complaints = Complaints()
+  }
+
+  private struct Complaints {
+    var reportedTextCount = 0
+    var waiting: String?
+  }
+
+  /// What is written at once; the kernel holds 32 KiB unsent.
+  private static let writeSize = 64 << 10
+  /// What is read of TLS at once. Decrypted, it fits into the rest of the reader's memory.
+  private static let recordReadSize = 16 << 10
+  /// Reads in a row that bring no data, as of a peer that only pings.
+  private static let maximumIdleReads = 4
+
+  private let carrier: Socket
+  private let tls: TLSSession?
+  /// Nil for the server.
+  private let request: WebSocketRequest?
+  private let origins: AllowedOrigins
+  private let lock = Monitor(())
+  private var state: State
+  private let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: writeSize, alignment: 16)
+
+  /// The client's end of `carrier`.
+  /// - Parameter closed: is called when it goes away.
+  package convenience init(
+    _ carrier: Socket, request: WebSocketRequest, tls: TLSSession?, closed: @escaping @Sendable () -> Void = {}
+  ) {
+    self.init(carrier, request: request, origins: .none, tls: tls, closed: closed)
+  }
+
+  /// The server's end.
+  /// - Parameter closed: is called when it goes away.
+  package convenience init(
+    accepting carrier: Socket, origins: AllowedOrigins, tls: TLSSession?, closed: @escaping @Sendable () -> Void = {}
+  ) {
+    self.init(carrier, request: nil, origins: origins, tls: tls, closed: closed)
+  }
+
+  private init(
+    _ carrier: Socket, request: WebSocketRequest?, origins: AllowedOrigins, tls: TLSSession?,
+    closed: @escaping @Sendable () -> Void
+  ) {
+    self.carrier = carrier
+    self.request = request
+    self.origins = origins
+    self.tls = tls
+    let isClient = request != nil
+    state = State(input: WebSocketInput(peerIsClient: !isClient), output: WebSocketOutput(isClient: isClient))
+    super.init(adopting: carrier.descriptor) { _ in
+      withExtendedLifetime(carrier) {}
+      closed()
+    }
+  }
+
+  deinit {
+    memory.deallocate()
+  }
+
+  /// Whether this end is the server, as web apps and phones see it.
+  package var isServer: Bool { request == nil }
+
+  // MARK: As a socket
+
+  /// Whether bytes can be received that poll(2) does not see.
+  package override var holdsInput: Bool { lock.withLock { _ in !state.early.isEmpty } }
+
+  package override func takeComplaint() -> String? {
+    lock.withLock { _ in
+      let count = state.input.textMessageCount
+      defer { state.complaints.reportedTextCount = count }
+      if count > state.complaints.reportedTextCount {
+        return "text message over WebSocket, which is dropped: SmartDeviceLink has binary ones only"
+      }
+      return state.complaints.waiting.take()
+    }
+  }
+
+  package override func receive(into buffer: UnsafeMutableRawBufferPointer) -> Transfer {
+    lock.withLock { _ in receiveLocked(into: buffer) }
+  }
+
+  package override func send(_ bytes: UnsafeRawBufferPointer) -> Transfer { lock.withLock { _ in sendLocked([bytes]) } }
+
+  package override func send(_ vectors: UnsafeMutableBufferPointer<iovec>) -> Transfer {
+    lock.withLock { _ in
+      sendLocked(vectors.map { UnsafeRawBufferPointer(start: $0.iov_base, count: $0.iov_len) })
+    }
+  }
+
+  // MARK: Handshakes
+
+  /// Continues the handshakes, without waiting.
+  package func advance() -> Progress { lock.withLock { _ in advanceLocked() } }
+
+  private func advanceLocked() -> Progress {
+    if !state.isRequestSent {
+      state.isRequestSent = true
+      if let tls, request != nil { state.unwritten += tls.begin().output }
+      if tls == nil { sendRequest() }
+    }
+    for _ in 0..<64 {
+      if let failure = flush() { return fail(.unreachable, "its connection broke off: \(text(failure))") }
+      switch state.phase {
+      case .open: return .open
+      case .failed(let failure): return .failed(failure)
+      case .over: return fail(.unreachable, "it closed the connection")
+      case .handshake: break
+      }
+      let transfer = withUnsafeTemporaryAllocation(byteCount: 4096, alignment: 8) { buffer in
+        let transfer = carrier.receive(into: buffer)
+        if case .bytes(let count) = transfer { takeHandshake(UnsafeRawBufferPointer(rebasing: buffer[..<count])) }
+        return transfer
+      }
+      switch transfer {
+      case .bytes: continue
+      case .wouldBlock: return waiting
+      case .endOfStream:
+        return fail(
+          .unreachable, "it closed the connection instead of opening a WebSocket",
+          advice: TransportFailure.notHTTP.advice)
+
+      case .failed(let code): return fail(.unreachable, "its connection broke off: \(text(code))")
+      }
+    }
+    return waiting
+  }
+
+  private var waiting: Progress { .waiting(Int16(state.unwritten.isEmpty ? POLLIN : POLLIN | POLLOUT)) }
+
+  private func sendRequest() {
+    if let request { enqueue(request.bytes) }
+  }
+
+  private func takeHandshake(_ bytes: UnsafeRawBufferPointer) {
+    guard case .handshake(var head) = state.phase else { return }
+    let start = head.count
+    if let tls {
+      let wasEstablished = tls.isEstablished
+      let step = tls.receive(bytes, into: &head)
+      state.unwritten += step.output
+      if let error = step.failure {
+        _ = flush()
+        return _ = fail(error)
+      }
+      if !wasEstablished, tls.isEstablished { sendRequest() }
+    } else {
+      head += bytes
+    }
+    state.phase = .handshake(head)
+    if let first = head.first, first != UInt8(ascii: request == nil ? "G" : "H") { return refuseBytes(first) }
+    guard let count = HTTPHead.byteCount(in: head, from: start) else {
+      if head.count > HTTPHead.maximumByteCount {
+        _ = fail(.unreachable, "it sends an HTTP head of more than \(HTTPHead.maximumByteCount) bytes")
+      }
+      return
+    }
+    guard let parsed = HTTPHead(head[..<count]) else { return refuseBytes(0) }
+    do throws(TransportFailure) {
+      if let request { try request.check(parsed) } else { try answer(parsed) }
+    } catch {
+      return state.phase = .failed(error)
+    }
+    if case .handshake = state.phase {
+      state.phase = .open
+      state.early = Array(head[count...])
+    }
+  }
+
+  private func answer(_ head: HTTPHead) throws(TransportFailure) {
+    switch try WebSocketAnswer(to: head, origins: origins, at: ownAddress) {
+    case .accepted(let bytes): enqueue(bytes)
+    case .refused(let bytes, let reason):
+      enqueue(bytes)
+      state.complaints.waiting = "WebSocket refused: \(reason)"
+      throw TransportFailure(.notAuthorized, reason, advice: "")
+    }
+  }
+
+  /// The first byte is that of no head.
+  private func refuseBytes(_ first: UInt8) {
+    let isTLS = (0x14...0x17).contains(first)
+    state.complaints.waiting =
+      "no WebSocket: the connection begins with " + (isTLS ? "TLS" : "something else than HTTP")
+    if isTLS, tls == nil {
+      _ = fail(.unreachable, "it answers with TLS, not in clear", advice: "Write sdl+wss instead of sdl+ws.")
+    } else {
+      state.phase = .failed(.notHTTP)
+    }
+  }
+
+  private func fail(_ kind: TransportFailure.Kind, _ reason: String, advice: String = "Its log may say why.")
+    -> Progress
+  {
+    let failure = TransportFailure(kind, reason, advice: advice)
+    state.phase = .failed(failure)
+    return .failed(failure)
+  }
+
+  private func fail(_ error: TLSError) -> Progress {
+    let advice =
+      switch error.kind {
+      case .peerUntrusted, .peerExpired:
+        "Name the authority of its certificate (ca-certificates), or check the clock and the host."
+      case .alert: "It may want a certificate (certificate, private-key), or another one."
+      case .protocolViolation: "If it takes WebSocket in clear there, write sdl+ws instead of sdl+wss."
+      default: "Its log may say why."
+      }
+    state.complaints.waiting = "TLS of the WebSocket failed: \(error.description)"
+    return fail(.notAuthorized, "TLS failed: \(error.description)", advice: advice)
+  }
+
+  private func text(_ code: Int32) -> String { strerror(code).map { String(cString: $0) } ?? "error \(code)" }
+
+  // MARK: Receiving
+
+  private func receiveLocked(into buffer: UnsafeMutableRawBufferPointer) -> Transfer {
+    if case .handshake = state.phase, case .waiting = advanceLocked() { return .wouldBlock }
+    for _ in 0..<Self.maximumIdleReads {
+      guard case .open = state.phase else { return .endOfStream }
+      let transfer = receiveFramed(into: buffer)
+      guard case .bytes(let byteCount) = transfer else { return transfer }
+      let count: Int
+      do throws(WebSocketFault) {
+        count = try state.input.decode(UnsafeMutableRawBufferPointer(rebasing: buffer[..<byteCount]))
+      } catch {
+        state.complaints.waiting = "broken WebSocket framing: \(error)"
+        close(code: 1002)
+        return .failed(errno: EPROTO)
+      }
+      answerControlFrames()
+      if count > 0 { return .bytes(count) }
+    }
+    return .wouldBlock
+  }
+
+  /// Bytes of frames, as the peer has sent them.
+  private func receiveFramed(into buffer: UnsafeMutableRawBufferPointer) -> Transfer {
+    if state.early.isEmpty {
+      guard let tls else { return carrier.receive(into: buffer) }
+      if let transfer = receiveRecords(tls, wanted: buffer.count) { return transfer }
+    }
+    let count = min(state.early.count, buffer.count)
+    buffer.copyBytes(from: state.early[..<count])
+    state.early.removeFirst(count)
+    return .bytes(count)
+  }
+
+  /// Decrypts more; nil if there are bytes now.
+  private func receiveRecords(_ tls: TLSSession, wanted: Int) -> Transfer? {
+    withUnsafeTemporaryAllocation(byteCount: Self.recordReadSize, alignment: 8) { records in
+      var result: Transfer?
+      repeat {
+        let transfer = carrier.receive(into: records)
+        guard case .bytes(let count) = transfer else {
+          result = state.early.isEmpty ? transfer : nil
+          break
+        }
+        let step = tls.receive(UnsafeRawBufferPointer(rebasing: records[..<count]), into: &state.early)
+        state.unwritten += step.output
+        if let failure = step.failure {
+          _ = flush()
+          if failure.kind != .alert { state.complaints.waiting = "TLS of the WebSocket failed: \(failure)" }
+          if state.early.isEmpty { result = failure.kind == .alert ? .endOfStream : .failed(errno: EPROTO) }
+          break
+        }
+        // Two records may be completed at once.
+      } while wanted - state.early.count >= 2 * Self.recordReadSize + TLSRecord.maximumOverhead
+      return result
+    }
+  }
+
+  private func answerControlFrames() {
+    guard !state.input.isClosed else { return close(code: 1000) }
+    writePong()
+    _ = flush()
+  }
+
+  /// As soon as no message is in the way.
+  private func writePong() {
+    guard state.output.isBetweenMessages, state.unwritten.isEmpty, let payload = state.input.takePing() else { return }
+    enqueue(state.output.control(10, payload))
+  }
+
+  private func close(code: UInt16) {
+    if state.output.isBetweenMessages {
+      enqueue(state.output.control(8, [UInt8(code >> 8), UInt8(truncatingIfNeeded: code)]))
+      _ = flush()
+    }
+    state.phase = .over
+    // The reader finds the end, although the peer may wait for this end to close.
+    _ = shutdown(descriptor, Int32(SHUT_RDWR))
+  }
+
+  // MARK: Sending
+
+  /// Adds bytes that are written before any others.
+  private func enqueue(_ bytes: [UInt8]) {
+    guard let tls else { return state.unwritten += bytes }
+    bytes.withUnsafeBytes { bytes in
+      withUnsafeTemporaryAllocation(byteCount: bytes.count + TLSRecord.maximumOverhead, alignment: 8) { record in
+        guard let count = try? tls.encrypt(bytes, into: record) else { return state.phase = .over }
+        state.unwritten += record[..<count]
+      }
+    }
+  }
+
+  /// Writes what waits, as far as the kernel takes it; returns the error.
+  private func flush() -> Int32? {
+    while !state.unwritten.isEmpty {
+      switch state.unwritten.withUnsafeBytes({ carrier.send($0) }) {
+      case .bytes(let count): state.unwritten.removeFirst(count)
+      case .wouldBlock: return nil
+      case .endOfStream: return EPIPE
+      case .failed(let code): return code
+      }
+    }
+    return nil
+  }
+
+  private func sendLocked(_ given: [UnsafeRawBufferPointer]) -> Transfer {
+    switch state.phase {
+    case .handshake: return .wouldBlock
+    case .failed, .over: return .failed(errno: EPIPE)
+    case .open: break
+    }
+    writePong()
+    if let code = flush() { return .failed(errno: code) }
+    guard state.unwritten.isEmpty else { return .wouldBlock }
+    let held = state.heldBackCount
+    let pieces = given.dropping(held)
+    guard !pieces.isEmpty else {
+      state.heldBackCount = 0
+      return held > 0 ? .bytes(held) : .wouldBlock
+    }
+    if state.output.isBetweenMessages {
+      state.output.begin(pieces)
+    }
+    return tls.map { sendEncrypted(pieces, held, by: $0) } ?? sendInClear(pieces)
+  }
+
+  private func sendInClear(_ pieces: [UnsafeRawBufferPointer]) -> Transfer {
+    while true {
+      let count = state.output.fill(memory, from: pieces)
+      let transfer = carrier.send(UnsafeRawBufferPointer(rebasing: memory[..<count]))
+      guard case .bytes(let written) = transfer else { return transfer }
+      let accepted = state.output.advance(by: written)
+      // A part of the header is not a byte of the writer's.
+      if accepted > 0 { return .bytes(accepted) }
+    }
+  }
+
+  /// A record that was begun has to be written. The writer comes back to write its rest, because the last byte counts
+  /// only then; in the middle of a frame it comes with the same bytes.
+  private func sendEncrypted(_ pieces: [UnsafeRawBufferPointer], _ held: Int, by tls: TLSSession) -> Transfer {
+    let plaintext = UnsafeMutableRawBufferPointer(rebasing: memory[..<TLSRecord.maximumPlaintext])
+    let count = state.output.fill(plaintext, from: pieces)
+    let record = UnsafeMutableRawBufferPointer(rebasing: memory[TLSRecord.maximumPlaintext...])
+    guard let size = try? tls.encrypt(UnsafeRawBufferPointer(rebasing: plaintext[..<count]), into: record) else {
+      state.phase = .over
+      return .failed(errno: EPROTO)
+    }
+    state.unwritten += record[..<size]
+    let accepted = held + state.output.advance(by: count)
+    if let code = flush() { return .failed(errno: code) }
+    state.heldBackCount = state.unwritten.isEmpty ? 0 : 1
+    let reported = accepted - state.heldBackCount
+    return reported > 0 ? .bytes(reported) : .wouldBlock
+  }
+}
+
+extension [UnsafeRawBufferPointer] {
+  /// The rest after the first bytes.
+  fileprivate func dropping(_ count: Int) -> [UnsafeRawBufferPointer] {
+    var rest = count
+    return compactMap { piece in
+      let skipped = Swift.min(rest, piece.count)
+      rest -= skipped
+      return skipped == piece.count ? nil : UnsafeRawBufferPointer(rebasing: piece[skipped...])
+    }
+  }
+}

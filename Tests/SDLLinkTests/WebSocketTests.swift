@@ -1,0 +1,294 @@
+import Glibc
+import SDLHeadUnit
+import SDLMessages
+import SDLWire
+import TLSEngine
+import Testing
+
+@testable import SDLAppLink
+@testable import SDLHeadUnitLink
+@testable import SDLLink
+
+extension LinkTests {
+  /// WebSocket over sockets.
+  @Suite struct WebSocketTests {
+    /// Both ends of an open WebSocket.
+    private struct Pair {
+      let client: WebSocket
+      let server: WebSocket
+      /// The TCP connection of a client that is no ``WebSocket``.
+      var raw: Socket?
+
+      init(_ context: (client: TLSContext, server: TLSContext)? = nil) throws {
+        let (first, second) = try Socket.pair()
+        client = WebSocket(
+          first, request: try WebSocketRequest(host: "x", target: "/"), tls: context?.client.makeSession(with: "x"))
+        server = WebSocket(accepting: second, origins: .none, tls: context?.server.makeSession())
+        var (clientIsOpen, serverIsOpen) = (false, false)
+        for _ in 0..<100 where !clientIsOpen || !serverIsOpen {
+          if case .open = client.advance() { clientIsOpen = true }
+          if case .open = server.advance() { serverIsOpen = true }
+        }
+        try #require(clientIsOpen && serverIsOpen)
+      }
+    }
+
+    /// The server's end, with a client that speaks bytes.
+    private func raw(_ request: String? = nil) throws -> (Socket, WebSocket) {
+      let (raw, carrier) = try Socket.pair()
+      let server = WebSocket(accepting: carrier, origins: AllowedOrigins(named: []), tls: nil)
+      raw.write(
+        Array(
+          (request
+            ?? "GET / HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"
+            + "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n").utf8))
+      return (raw, server)
+    }
+
+    private func receive(_ socket: Socket, atMost count: Int = 64 << 10) -> (Socket.Transfer, [UInt8]) {
+      var bytes = [UInt8](repeating: 0, count: count)
+      let transfer = bytes.withUnsafeMutableBytes { socket.receive(into: $0) }
+      guard case .bytes(let count) = transfer else { return (transfer, []) }
+      return (transfer, Array(bytes[..<count]))
+    }
+
+    private static let contexts: (client: TLSContext, server: TLSContext)? = {
+      var server = TLSCredentials.Sources()
+      server.certificate = .file(TestCertificates.desk.headUnit)
+      server.privateKey = .file(TestCertificates.desk.headUnitKey)
+      server.authorities = .file(TestCertificates.desk.authority)
+      var client = TLSCredentials.Sources()
+      client.certificate = .file(TestCertificates.desk.app)
+      client.privateKey = .file(TestCertificates.desk.appKey)
+      client.authorities = .file(TestCertificates.desk.authority)
+      guard let server = try? TLSContext(role: .server, credentials: TLSCredentials(server)),
+        let client = try? TLSContext(role: .client, credentials: TLSCredentials(client))
+      else { return nil }
+      return (client, server)
+    }()
+
+    /// Both ways at once, with readers that take a little each time, so that every write is cut somewhere.
+    @Test(arguments: [false, true]) func carriesSDLFrames(isEncrypted: Bool) throws {
+      let pair = try Pair(isEncrypted ? Self.contexts : nil)
+      let stream = (0..<60).flatMap { index in
+        Frame(
+          header: FrameHeader(
+            version: 5, frameType: .single, service: .video, frameInfo: 0, sessionID: 1,
+            dataSize: UInt32(1 + index * 997), messageID: 1), payload: noise(1 + index * 997, seed: UInt64(index))
+        ).bytes
+      }
+      for (sender, receiver) in [(pair.client, pair.server), (pair.server, pair.client)] {
+        var received: [UInt8] = []
+        var position = 0
+        var idleCount = 0
+        var turn = 0
+        while received.count < stream.count, idleCount < 1000 {
+          turn += 1
+          let former = (position, received.count)
+          if position < stream.count, case .bytes(let count) = stream[position...].withUnsafeBytes({ sender.send($0) })
+          {
+            position += count
+          }
+          received += receive(receiver, atMost: [100, 5000, 64 << 10][turn % 3]).1
+          idleCount = former == (position, received.count) ? idleCount + 1 : 0
+        }
+        #expect(position == stream.count && received == stream)
+      }
+    }
+
+    /// A head unit's port may be reached by anybody: nothing that a client sends makes the server's memory grow.
+    @Test func memoryIsBounded() throws {
+      let (raw, server) = try raw()
+      guard case .open = server.advance() else {
+        Issue.record("not open")
+        return
+      }
+      let former = try residentBytes()
+      // A client that pings and never reads, and whose one message never ends.
+      let flood = (0..<2000).flatMap { _ in
+        WebSocketFramingTests.frame(0x89, noise(125)) + WebSocketFramingTests.frame(0x00, noise(1000))
+      }
+      raw.write(WebSocketFramingTests.frame(0x02, [1]))
+      _ = receive(server)
+      for _ in 0..<20 {
+        var position = 0
+        while position < flood.count {
+          if case .bytes(let count) = flood[position...].withUnsafeBytes({ raw.send($0) }) { position += count }
+          _ = receive(server)
+        }
+      }
+      #expect(try residentBytes() - former < 8 << 20)
+      // It is answered when it reads again.
+      let answer = WebSocketFramingTests.frame(0x8A, noise(125), key: nil)
+      var answers: [UInt8] = []
+      while case let (.bytes, bytes) = receive(raw) { answers += bytes }
+      #expect(answers.count > answer.count && answers.suffix(answer.count) == answer[...])
+    }
+
+    @Test func halfARequest() throws {
+      let (_, server) = try raw("GET / HTTP/1.1\r\nHost: x\r\n")
+      #expect(receive(server).0 == .wouldBlock && receive(server).0 == .wouldBlock)
+      let (_, endless) = try raw(String(repeating: "x: y\r\n", count: 2000).replacing(0, "G"))
+      #expect(receive(endless).0 == .endOfStream)
+    }
+
+    /// The complaint of each, and whether the connection is over then.
+    @Test(
+      arguments: [
+        ("text", WebSocketFramingTests.frame(0x81, [65]), "text message", Socket.Transfer.wouldBlock),
+        (
+          "an unmasked frame", WebSocketFramingTests.frame(0x82, [1], key: nil), "without a mask",
+          .failed(errno: EPROTO)
+        ),
+        ("Close", WebSocketFramingTests.frame(0x88, [3, 232]), nil, .endOfStream),
+      ] as [(String, [UInt8], String?, Socket.Transfer)])
+    func complaint(_ name: String, bytes: [UInt8], complaint: String?, transfer: Socket.Transfer) throws {
+      let (raw, server) = try raw()
+      guard case .open = server.advance() else { return _ = Issue.record("not open") }
+      raw.write(bytes)
+      var last = receive(server).0
+      if transfer == .endOfStream { last = receive(server).0 }
+      #expect(last == transfer)
+      let text = server.takeComplaint()
+      #expect(complaint.map { text?.contains($0) == true } ?? (text == nil), "\(text ?? "none")")
+      #expect(server.takeComplaint() == nil)
+    }
+
+    @Test(
+      arguments: [
+        ("SDL instead of HTTP", "\u{10}\u{7}\u{1}\0\0\0\0\0", "something else than HTTP"),
+        ("TLS instead of HTTP", "\u{16}\u{3}\u{1}\0\0\0", "begins with TLS"),
+        (
+          "a page from elsewhere",
+          "GET / HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"
+            + "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nOrigin: https://elsewhere.example\r\n\r\n",
+          "https://elsewhere.example may not connect"
+        ),
+      ])
+    func refused(_ name: String, request: String, complaint: String) throws {
+      let (raw, server) = try raw(request)
+      #expect(receive(server).0 == .endOfStream)
+      #expect(server.takeComplaint()?.contains(complaint) == true)
+      if request.hasPrefix("GET") {
+        #expect(String(decoding: receive(raw).1, as: UTF8.self).hasPrefix("HTTP/1.1 403 Forbidden\r\n"))
+      }
+    }
+
+    /// A client names what is wrong with the server.
+    @Test(
+      arguments: [
+        ("its authority is unknown", TestCertificates.foreign, "TLS failed"),
+        ("it has expired", TestCertificates.expired, "expired"),
+      ])
+    func wrongCertificate(_ name: String, certificates: TestCertificates, reason: String) throws {
+      var sources = TLSCredentials.Sources()
+      sources.certificate = .file(certificates.headUnit)
+      sources.privateKey = .file(certificates.headUnitKey)
+      let context = try TLSContext(role: .server, credentials: TLSCredentials(sources))
+      let (first, second) = try Socket.pair()
+      let client = WebSocket(
+        first, request: try WebSocketRequest(host: "x", target: "/"),
+        tls: try #require(Self.contexts).client.makeSession(with: "x"))
+      let server = WebSocket(accepting: second, origins: .none, tls: context.makeSession())
+      var failure: TransportFailure?
+      for _ in 0..<100 where failure == nil {
+        if case .failed(let reason) = client.advance() { failure = reason }
+        _ = server.advance()
+      }
+      #expect(failure?.reason.contains(reason) == true, "\(failure?.reason ?? "none")")
+      #expect(failure?.advice.contains("ca-certificates") == true)
+    }
+
+    // MARK: A head unit and an app
+
+    private func serve(_ configuration: HeadUnitConfiguration = quickHeadUnit(), _ recorder: HeadUnitRecorder) throws
+      -> (server: HeadUnitServer, port: UInt16)
+    {
+      let server = try HeadUnitServer(configuration: configuration, address: "127.0.0.1", port: 0, observer: recorder)
+      let port = try server.webSockets.listen(
+        address: "127.0.0.1", port: 0, origins: AllowedOrigins(named: []), tls: nil)
+      try server.start()
+      return (server, port)
+    }
+
+    @Test func appStreamsToHeadUnit() throws {
+      let headUnit = HeadUnitRecorder()
+      let app = ConnectionRecorder()
+      let (server, port) = try serve(HeadUnitPreset.bluetoothAndWiFi.configuration, headUnit)
+      var session = testSession
+      session.encryption = .none
+      let connection = AppConnection(
+        configuration: AppConnection.Configuration(
+          endpoint: .webSocket(WebSocketServer(host: "localhost", port: port, target: "/path?query")), session: session),
+        observer: app)
+      try connection.start()
+      #expect(app.waitFor { if case .session(.registered) = $0 { true } else { nil } } == true)
+      #expect(connection.isPeerOnThisMachine)
+      connection.stop(grace: .seconds(1))
+      connection.join()
+      server.stop()
+      server.join()
+      #expect(headUnit.protocolViolations.isEmpty)
+      #expect(server.secondaryPort != nil, "it offers one over TCP")
+    }
+
+    @Test func wrongServer() throws {
+      let app = ConnectionRecorder()
+      let headUnit = HeadUnitRecorder()
+      let server = try HeadUnitServer(
+        configuration: quickHeadUnit(), address: "127.0.0.1", port: 0, observer: headUnit)
+      try server.start()
+      let connection = AppConnection(
+        configuration: AppConnection.Configuration(
+          endpoint: .webSocket(WebSocketServer(host: "127.0.0.1", port: try #require(server.port))),
+          session: testSession,
+          connectTimeout: .milliseconds(200)), observer: app)
+      try connection.start()
+      guard case .some(.some(.link(.noWebSocket(_, let failure)))) = app.waitForEnd() else {
+        Issue.record("\(app.events)")
+        return
+      }
+      #expect(failure.advice.contains("sdl://"))
+      server.stop()
+      server.join()
+    }
+
+    /// The head unit comes to the app, when the driver wants it, and tells the token.
+    @Test func cloudApp() throws {
+      let app = ConnectionRecorder()
+      let headUnit = HeadUnitRecorder()
+      let listener = WebSocketListener(address: "127.0.0.1", port: 0) { _ in }
+      let connection = AppConnection(
+        configuration: AppConnection.Configuration(endpoint: .transport(listener), session: testSession), observer: app)
+      try connection.start()
+      #expect(eventually { listener.port != 0 })
+      var configuration = quickHeadUnit()
+      configuration.activation = nil
+      let server = try HeadUnitServer(
+        configuration: configuration, address: "127.0.0.1", port: 0, observer: headUnit)
+      server.webSockets.add(
+        [CloudApp(WebSocketServer(host: "127.0.0.1", port: listener.port), name: "ws://app", isActivated: false)],
+        authToken: "secret")
+      try server.start()
+      #expect(server.webSockets.activate(.activate(nil)))
+      #expect(!server.webSockets.activate(.activate(nil)))
+      connection.setVideoRequest(testRequest)
+      #expect(app.waitForGrant() != nil, "the driver has opened it")
+      // When the app has gone, it is pending again.
+      connection.stop(grace: .seconds(1))
+      connection.join()
+      #expect(eventually { server.webSockets.activate(.activate(nil)) })
+      server.stop()
+      server.join()
+    }
+  }
+}
+
+extension String {
+  fileprivate func replacing(_ index: Int, _ character: Character) -> String {
+    var text = self
+    let place = text.index(text.startIndex, offsetBy: index)
+    text.replaceSubrange(place...place, with: [character])
+    return text
+  }
+}
