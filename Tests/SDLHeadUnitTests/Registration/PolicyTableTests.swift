@@ -129,7 +129,8 @@ import Testing
   }
 
   @Test(arguments: [
-    ("{", "no JSON from byte 1 on"), ("[]", "JSON, but no object"), ("{}", "policy_table is missing"), ("{\"policy_table\": 1}", "policy_table is no object"),
+    ("{", "no JSON from byte 1 on"), ("[]", "JSON, but no object"), ("{}", "policy_table is missing"),
+    ("{\"policy_table\": 1}", "policy_table is no object"),
     ("{\"policy_table\": {}}", "functional_groupings is missing"),
   ])
   func noTable(text: String, error: String) {
