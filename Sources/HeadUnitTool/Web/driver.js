@@ -63,12 +63,21 @@ export class Driver {
     }
   }
 
+  // The next head unit begins with nothing switched on.
+  forget() {
+    for (const [name] of switches) this.turn(name, false)
+  }
+
+  turn(name, isOn) {
+    this.isOn.set(name, isOn)
+    byID("switches").querySelector(`[data-key="${name}"]`).setAttribute("aria-pressed", String(isOn))
+  }
+
   // What others have switched shows here, too.
   note(line) {
     const [name, state] = text(line.text).split(" ")
-    if (line.type === "command" && line.result === "done" && ["on", "off"].includes(state)) {
-      this.isOn.set(name, state === "on")
-      byID("switches").querySelector(`[data-key="${CSS.escape(name)}"]`)?.setAttribute("aria-pressed", String(state === "on"))
+    if (line.type === "command" && line.result === "done" && switches.some(([one]) => one === name)) {
+      this.turn(name, state === "on")
     }
     if (text(line.text).startsWith("without effect:")) say(text(line.text), true)
   }

@@ -168,6 +168,7 @@ async function run() {
     if (byID("connection").className === "connected") {
       // Its lines are not those of the next one.
       lastLine = null
+      driver.forget()
       show({ apps: [] })
       showConnection("lost", "the head unit has gone; waiting for it")
     }
