@@ -7,17 +7,17 @@ struct WebSocketOptions {
   static let names: Set = ["--auth-token", "--cloud-app", "--websocket", "--websocket-origin"]
   static let usage = """
     --websocket [ADDRESS:]PORT
-                           accept web apps over WebSocket as well (SDL Core's port is 2020; 0 takes any free port; ADDRESS
-                           is that of --address unless given)
-          --websocket-tls  with --websocket: wss, with --certificate and --private-key, and with a certificate of the app
-                           if there are --ca-certificates
-          --websocket-origin ORIGIN
-                           with --websocket: also accept pages of this origin, such as https://apps.example, null or *;
-                           may be repeated (always: programs, and pages of this machine)
-          --cloud-app URI  connect to the app at ws[s]://HOST:PORT[/PATH] when the driver activates it, which is at once
-                           without --no-activation; may be repeated
-          --auth-token TOKEN
-                           with --cloud-app: what the app is told as its authToken
+                       accept web apps over WebSocket as well (SDL Core's port is 2020; 0 takes any free port; ADDRESS is
+                       that of --address unless given)
+      --websocket-tls  with --websocket: wss, with --certificate and --private-key; apps need a certificate of
+                       --ca-certificates, if given
+      --websocket-origin ORIGIN
+                       with --websocket: accept pages of this origin, too, such as https://apps.example, null or *; may
+                       be repeated (programs and pages of this machine always may)
+      --cloud-app URI  connect to the app at ws[s]://HOST:PORT[/PATH] when the driver activates it, which is at once
+                       without --no-activation; may be repeated
+      --auth-token TOKEN
+                       with --cloud-app: the authToken that the app gets
     """
 
   private struct Place {

@@ -39,7 +39,6 @@ final class ServedConnection {
   /// does not see them. At most one read's.
   private var heldItems: [FrameDecoder.Item] = []
   private var outgoing = ControlFrameBuffer()
-  private var complaints = RateLimit(limit: 10, window: .seconds(1))
   /// Nil for that of the network alone, which costs nothing.
   private var road: ShapedLink?
   private var isRoadStalled = false
@@ -363,8 +362,7 @@ extension ServedConnection {
   }
 
   private func noteComplaint() {
-    guard let text = socket.takeComplaint(), !complaints.exceeds(at: clock.now) else { return }
-    apps.first?.report(.transport(text))
+    if let text = socket.takeComplaint() { apps.first?.report(.transport(text)) }
   }
 
   /// False when no more input may be handled.

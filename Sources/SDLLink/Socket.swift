@@ -131,6 +131,7 @@ package class Socket: @unchecked Sendable {
   package var holdsInput: Bool { false }
 
   /// The next complaint about what the peer sends below SDL, in a form that can follow a colon; nil if there is none.
+  /// There are a few of a connection at most.
   package func takeComplaint() -> String? { nil }
 
   package func receive(into buffer: UnsafeMutableRawBufferPointer) -> Transfer {

@@ -216,7 +216,7 @@ extension AppConnection {
 
   /// Reports what `socket` complains of.
   func reportComplaint(of socket: Socket) {
-    if let text = socket.takeComplaint() { report(.faultFound("The head unit has sent a \(text)")) }
+    if let text = socket.takeComplaint() { report(.faultFound("From the head unit: \(text)")) }
   }
 
   /// Reports the complaints of the other end, if it belongs to the transport.

@@ -269,15 +269,15 @@ extension ConnectionLoop {
   private func read() {
     decode()
     for _ in 0..<FrameReader.readsPerRound where !isOver && inputPausedUntil == nil {
-      switch reader.read(into: readBuffer) {
+      let transfer = reader.read(into: readBuffer)
+      connection.reportComplaint(of: reader.socket)
+      switch transfer {
       case .bytes(let count):
         connection.count(received: count)
         session.bytesReceived(now: clock.now)
         decode()
-        connection.reportComplaint(of: reader.socket)
         if count < readBuffer.count { return }
-      case .wouldBlock:
-        return connection.reportComplaint(of: reader.socket)
+      case .wouldBlock: return
       case .endOfStream:
         lose(.closedByPeer(address: reader.peer))
       case .failed(let code):

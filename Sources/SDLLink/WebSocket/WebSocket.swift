@@ -42,7 +42,8 @@ package final class WebSocket: Socket, @unchecked Sendable {
   }
 
   private struct Complaints {
-    var reportedTextCount = 0
+    /// Of the first text message only, so that a peer can't cause any number.
+    var isTextReported = false
     var waiting: String?
   }
 
@@ -108,9 +109,8 @@ package final class WebSocket: Socket, @unchecked Sendable {
 
   package override func takeComplaint() -> String? {
     lock.withLock { _ in
-      let count = state.input.textMessageCount
-      defer { state.complaints.reportedTextCount = count }
-      if count > state.complaints.reportedTextCount {
+      if state.input.textMessageCount > 0, !state.complaints.isTextReported {
+        state.complaints.isTextReported = true
         return "text message over WebSocket, which is dropped: SmartDeviceLink has binary ones only"
       }
       return state.complaints.waiting.take()
