@@ -174,7 +174,8 @@ import Testing
       ("HTTP/1.1 404 Not Found", "no WebSocket at /map (404 Not Found)", "path"),
       ("HTTP/1.1 403 Forbidden", "refuses the WebSocket (403 Forbidden)", "log"),
       ("HTTP/1.1 302 Found\r\nLocation: https://x.example/", "leads elsewhere to https://x.example/", "URI"),
-      ("HTTP/1.1 500 Oh\u{7}", "answers 500", "Check"), ("HTTP/1.1 200 OK", "answers 200 OK", "Check"),
+      ("HTTP/1.1 500 Oh", "answers 500 Oh", "Check"), ("HTTP/1.1 500 Oh\u{7}", "does not answer with HTTP", "sdl://"),
+      ("HTTP/1.1 200 OK", "answers 200 OK", "Check"),
       ("SSH-2.0-OpenSSH", "does not answer with HTTP", "sdl://"),
       (
         "HTTP/1.1 101 Switching\r\nUpgrade: websocket\r\nConnection: upgrade\r\nSec-WebSocket-Accept: x", "belong",

@@ -126,10 +126,13 @@ extension LinkTests {
     }
 
     @Test func halfARequest() throws {
-      let (_, server) = try raw("GET / HTTP/1.1\r\nHost: x\r\n")
+      let (silent, server) = try raw("GET / HTTP/1.1\r\nHost: x\r\n")
       #expect(receive(server).0 == .wouldBlock && receive(server).0 == .wouldBlock)
-      let (_, endless) = try raw(String(repeating: "x: y\r\n", count: 2000).replacing(0, "G"))
+      silent.write(Array("\r\n".utf8))
+      #expect(receive(server).0 == .endOfStream, "it asks for no WebSocket")
+      let (talkative, endless) = try raw(String(repeating: "x: y\r\n", count: 2000).replacing(0, "G"))
       #expect(receive(endless).0 == .endOfStream)
+      #expect(!talkative.isClosedByPeer, "its owner closes it")
     }
 
     /// The complaint of each, and whether the connection is over then.
@@ -201,9 +204,9 @@ extension LinkTests {
 
     // MARK: A head unit and an app
 
-    private func serve(_ configuration: HeadUnitConfiguration = quickHeadUnit(), _ recorder: HeadUnitRecorder) throws
-      -> (server: HeadUnitServer, port: UInt16)
-    {
+    private func serve(
+      _ recorder: HeadUnitRecorder, _ configuration: HeadUnitConfiguration = quickHeadUnit()
+    ) throws -> (server: HeadUnitServer, port: UInt16) {
       let server = try HeadUnitServer(configuration: configuration, address: "127.0.0.1", port: 0, observer: recorder)
       let port = try server.webSockets.listen(
         address: "127.0.0.1", port: 0, origins: AllowedOrigins(named: []), tls: nil)
@@ -211,25 +214,41 @@ extension LinkTests {
       return (server, port)
     }
 
-    @Test func appStreamsToHeadUnit() throws {
+    @Test func appRegisters() throws {
       let headUnit = HeadUnitRecorder()
       let app = ConnectionRecorder()
-      let (server, port) = try serve(HeadUnitPreset.bluetoothAndWiFi.configuration, headUnit)
-      var session = testSession
-      session.encryption = .none
+      let (server, port) = try serve(headUnit)
       let connection = AppConnection(
         configuration: AppConnection.Configuration(
-          endpoint: .webSocket(WebSocketServer(host: "localhost", port: port, target: "/path?query")), session: session),
-        observer: app)
+          endpoint: .webSocket(WebSocketServer(host: "localhost", port: port, target: "/path?query")),
+          session: testSession), observer: app)
       try connection.start()
-      #expect(app.waitFor { if case .session(.registered) = $0 { true } else { nil } } == true)
+      #expect(eventually { app.registrationCount == 1 })
       #expect(connection.isPeerOnThisMachine)
       connection.stop(grace: .seconds(1))
       connection.join()
       server.stop()
       server.join()
       #expect(headUnit.protocolViolations.isEmpty)
-      #expect(server.secondaryPort != nil, "it offers one over TCP")
+    }
+
+    /// Although the head unit offers one to apps on TCP.
+    @Test func noSecondaryTransportIsOffered() throws {
+      let (server, port) = try serve(HeadUnitRecorder(), HeadUnitPreset.bluetoothAndWiFi.configuration)
+      let tcp = try #require(Socket.tcp(family: AF_INET))
+      let address = try #require(try Resolver.addresses(host: "127.0.0.1", port: port, flags: 4).get().first)
+      _ = tcp.connect(to: address)
+      let wakeUp = WakeUp()
+      try wakeUp.open()
+      let opened = try WebSocketServer(host: "127.0.0.1", port: port).open(
+        tcp, until: MonotonicClock.now + testTimeout, clock: .monotonic, wakeUp: wakeUp, isWanted: { true })
+      let phone = PhoneConnection(try #require(opened))
+      phone.send(
+        .startService, .rpc, session: 0, payload: RPCServiceRequest(protocolVersion: ProtocolVersion(5, 4)).bytes)
+      let answer = try #require(phone.waitFor { $0.header.controlFrame == .startServiceACK ? $0 : nil })
+      #expect(RPCServiceAcknowledgement(payload: answer.payload, version: 5).secondaryTransports == [])
+      server.stop()
+      server.join()
     }
 
     @Test func wrongServer() throws {

@@ -25,6 +25,19 @@ import Testing
     #expect(app.payload(.transportEventUpdate, .control) == nil)
   }
 
+  /// As over WebSocket, whatever the behaviour is then and later.
+  @Test func neverOffered() throws {
+    var configuration = HeadUnitPreset.standard.configuration
+    configuration.offersSecondaryTransport = false
+    var app = TestApp(configuration)
+    app.change(.secondaryTransport(.elsewhere(Self.place)))
+    app.startSession()
+    let acknowledgement = try acknowledgement(app)
+    #expect(acknowledgement.secondaryTransports == [] && acknowledgement.videoServiceTransports == [1])
+    app.change(.secondaryTransport(.elsewhere(Self.elsewhere)))
+    #expect(app.controls == ["rpc startServiceACK"])
+  }
+
   @Test func offered() throws {
     var app = TestApp()
     app.change(.secondaryTransport(.elsewhere(Self.place)))

@@ -24,6 +24,17 @@ import Testing
     #expect(payload.count <= 1011)
   }
 
+  /// Of an app in a cloud, from protocol 5.2 on.
+  @Test(arguments: [("5.4.0", true), ("5.2.0", true), ("5.1.0", false), ("5.0.0", false)])
+  func authToken(version: String, isSent: Bool) throws {
+    var configuration = HeadUnitPreset.standard.configuration
+    configuration.authToken = "secret"
+    var app = TestApp(configuration)
+    app.startSession(ProtocolVersion(version))
+    let document = try BSONDocument(decoding: try #require(app.payload(.startServiceACK, .rpc)))
+    #expect(document.string("authToken") == (isSent ? "secret" : nil))
+  }
+
   @Test(arguments: ["4.0.0", "3.0.0", "5", "rubbish"])
   func olderVersionInThePayloadIsRefusedWithAVersion1Frame(text: String) {
     var app = TestApp()
