@@ -77,6 +77,7 @@ export class Screen {
       const scale = byID("scale").value
       command(`resize ${byID("width").value}x${byID("height").value}${scale ? ` scale ${scale}` : ""}`)
     })
+    this.showStatistics()
     setInterval(() => this.showStatistics(), 1000)
   }
 
@@ -96,9 +97,11 @@ export class Screen {
     const { width, height } = this.display
     byID("car").style.setProperty("--aspect", `${width} / ${height}`)
     byID("car").classList.toggle("has-video", hasVideo)
-    const [widthField, heightField] = [byID("width"), byID("height")]
-    if (![widthField, heightField].includes(document.activeElement)) {
-      [widthField.value, heightField.value] = [width, height]
+    // What is being typed stays.
+    if (this.shownSize !== `${width}x${height}`) {
+      this.shownSize = `${width}x${height}`
+      byID("width").value = width
+      byID("height").value = height
     }
     this.showHaptics()
     this.showProblem()

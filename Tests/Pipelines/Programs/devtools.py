@@ -115,15 +115,17 @@ class Page:
         return value
 
     def click(self, selector, text=""):
-        """Waits for the element, with this text in it and nothing in front of it, and clicks it with the mouse."""
+        """Waits for the element, with this text in it, at rest and with nothing in front of it, and clicks it with the
+        mouse."""
         find = (f"[...document.querySelectorAll({json.dumps(selector)})]"
                 f".find((one) => one.textContent.includes({json.dumps(text)}) && one.getClientRects().length > 0)")
-        # It may be replaced meanwhile.
+        # It may move, or be replaced, meanwhile.
         box = self.wait(
             f"(() => {{ const one = {find}; if (!one) return null; one.scrollIntoView({{block: 'center'}});"
             " const {x, y, width, height} = one.getBoundingClientRect();"
             " const place = [x + width / 2, y + height / 2];"
-            " return one.contains(document.elementFromPoint(...place)) && place })()")
+            " const isAtRest = String(place) === window.formerPlace; window.formerPlace = String(place);"
+            " return isAtRest && one.contains(document.elementFromPoint(...place)) && place })()")
         self.mouse(*box)
 
     def mouse(self, x, y):

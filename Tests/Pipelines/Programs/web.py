@@ -92,7 +92,9 @@ def check_template(head_unit):
         shown = page.value("document.getElementById('template').innerText")
         assert "<b onclick=alert(1)>1957</b>" in shown and "0:10:43" in shown, shown
         assert TOKEN not in page.value("location.href")
-        page.value("document.querySelectorAll('main details').forEach((one) => (one.open = true))")
+        page.value("document.querySelectorAll('main details:not(.line)').forEach((one) => (one.open = true))")
+        # Nothing moves once the list of commands is there.
+        page.wait("document.querySelector('#help pre').textContent.includes('touch tap X Y')")
         check_names(page)
         page.click("#template .soft-buttons button", "Signal")
         car.wait('"customButtonID": 1')
@@ -122,6 +124,7 @@ def check_template(head_unit):
         car.wait('OnCommand {"cmdID": 2')
         page.click("#keys button", "play pause")
         car.wait('"buttonName": "PLAY_PAUSE"')
+        page.click("#pause")
         page.click("#lines summary", "SetMediaClockTimer")
         page.wait("document.querySelector('.line[open]')?.innerText.includes('updateMode')")
         page.click("#levels button", "none")
