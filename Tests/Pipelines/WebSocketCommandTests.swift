@@ -44,7 +44,7 @@ import Testing
     let headUnit = try HeadUnitProgram(
       in: folder, "--websocket", "127.0.0.1:0", "--record", folder.path("video.h264"), "--app-exits")
     let uri = try "sdl+ws://localhost:\(headUnit.webSocketPort())"
-    let result = try folder.launch("\(Self.video) ! sdlvideosink uri=\(uri)")
+    let result = try folder.launch("\(Self.video) ! sdlvideosink max-lateness=-1 uri=\(uri)")
     #expect(result.status == 0, "\(result)")
     let end = headUnit.waitForEnd()
     #expect(end.status == 0 && end.output.contains("violations=0"), "\(end)")
@@ -57,7 +57,7 @@ import Testing
     let port = try HeadUnitProgram(in: folder).port
     let sink = try Program(
       ["gst-launch-1.0"]
-        + "\(Self.video) ! sdlvideosink open-timeout=0 uri=sdl+ws-listen://127.0.0.1:\(port)"
+        + "\(Self.video) ! sdlvideosink max-lateness=-1 open-timeout=0 uri=sdl+ws-listen://127.0.0.1:\(port)"
         .split(separator: " ").map(String.init), in: folder)
     let headUnit = try HeadUnitProgram(
       in: folder, "--cloud-app", "ws://localhost:\(port)/maps", "--no-activation", "--commands", "--record",
@@ -85,10 +85,10 @@ import Testing
       ("sdl+wss", keys, "It may want a certificate (certificate, private-key)"),
       ("sdl+ws", "", "sdl+wss://HOST:PORT"),
     ] {
-      let result = try folder.launch("\(Self.video) ! sdlvideosink uri=\(uri)://127.0.0.1:\(port) \(properties)")
+      let result = try folder.launch("\(Self.video) ! sdlvideosink max-lateness=-1 uri=\(uri)://127.0.0.1:\(port) \(properties)")
       #expect(result.status != 0 && result.errors.contains(text), "\(result)")
     }
-    let result = try folder.launch("\(Self.video) ! sdlvideosink uri=sdl+wss://127.0.0.1:\(port) \(keys) \(own)")
+    let result = try folder.launch("\(Self.video) ! sdlvideosink max-lateness=-1 uri=sdl+wss://127.0.0.1:\(port) \(keys) \(own)")
     #expect(result.status == 0, "\(result)")
     headUnit.interrupt()
     _ = headUnit.waitForEnd()

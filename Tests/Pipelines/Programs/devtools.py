@@ -119,14 +119,19 @@ class Page:
         mouse."""
         find = (f"[...document.querySelectorAll({json.dumps(selector)})]"
                 f".find((one) => one.textContent.includes({json.dumps(text)}) && one.getClientRects().length > 0)")
-        # It may move, or be replaced, meanwhile.
-        box = self.wait(
-            f"(() => {{ const one = {find}; if (!one) return null; one.scrollIntoView({{block: 'center'}});"
-            " const {x, y, width, height} = one.getBoundingClientRect();"
-            " const place = [x + width / 2, y + height / 2];"
-            " const isAtRest = String(place) === window.formerPlace; window.formerPlace = String(place);"
-            " return isAtRest && one.contains(document.elementFromPoint(...place)) && place })()")
-        self.mouse(*box)
+        # It may move, or be replaced, meanwhile; then the mouse aims again.
+        place = (f"(() => {{ const one = {find}; if (!one) return null; one.scrollIntoView({{block: 'center'}});"
+                 " const {x, y, width, height} = one.getBoundingClientRect();"
+                 " const place = [x + width / 2, y + height / 2];"
+                 " const isAtRest = String(place) === window.formerPlace; window.formerPlace = String(place);"
+                 " if (!isAtRest || !one.contains(document.elementFromPoint(...place))) return null;"
+                 " window.isHit = false;"
+                 " one.addEventListener('click', () => (window.isHit = true), { once: true, capture: true });"
+                 " return place })()")
+        while True:
+            self.mouse(*self.wait(place))
+            if self.value("window.isHit"):
+                return
 
     def mouse(self, x, y):
         for kind in ("mousePressed", "mouseReleased"):
