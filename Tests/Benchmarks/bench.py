@@ -667,11 +667,40 @@ def car_window(tool):
         sys.exit("the bench of the car window failed")
 
 
+def browser(tool):
+    """The page of the head unit, from a picture's way into the sink to the browser's canvas."""
+    if not shutil.which("chromium"):
+        print("\nx. skipped: no chromium")
+        return
+    print("\nx. The head unit's page in a browser, 30 pictures of 800x480 a second", flush=True)
+    program = os.path.join(os.path.dirname(os.path.abspath(__file__)), "browser.py")
+    if subprocess.run([sys.executable, program, "--head-unit", tool]).returncode != 0:
+        sys.exit("the bench of the page failed")
+
+
+def websocket(tool, folder):
+    """The same stream over WebSocket and over TCP, to the same head unit."""
+    path = os.path.join(folder, "stream.h264")
+    make_stream(path, 100_000_000)
+    source = f"filesrc location={path} ! h264parse ! video/x-h264,stream-format=byte-stream,alignment=au,framerate=30/1"
+    unit = subprocess.Popen([tool, "--port", "0", "--websocket", "0", "--quiet", "--no-checks"],
+                            stdout=subprocess.PIPE, text=True)
+    try:
+        ports = dict(unit.stdout.readline().split()[:2] for _ in range(2))
+        uris = f"sdl+ws://127.0.0.1:{ports['websocket']}", f"sdl://127.0.0.1:{ports['listening']}"
+        compare(f"y. H.264 passed through over WebSocket against TCP, {os.path.getsize(path) / 1e6:.0f} MB",
+                *(launch(f"{source} ! sdlvideosink sync=false uri={uri}") for uri in uris), {"CPU": 1.5})
+    finally:
+        unit.terminate()
+        unit.communicate()
+    os.unlink(path)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--head-unit", required=True, help="the sdl-head-unit program")
-    parser.add_argument("--only", default="abcdefglopqrstuvw",
-                        help="which of a, b, c, d, e, f, g, l, o, p, q, r, s, t, u, v, w to run")
+    parser.add_argument("--only", default="abcdefglopqrstuvwxy",
+                        help="which of a, b, c, d, e, f, g, l, o, p, q, r, s, t, u, v, w, x, y to run")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         if "a" in options.only:
@@ -709,6 +738,10 @@ def main():
             flash_and_beep(folder)
         if "w" in options.only:
             car_window(options.head_unit)
+        if "x" in options.only:
+            browser(options.head_unit)
+        if "y" in options.only:
+            websocket(options.head_unit, folder)
 
 
 if __name__ == "__main__":
