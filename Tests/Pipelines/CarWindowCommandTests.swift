@@ -73,6 +73,17 @@ import Testing
     #expect(headUnit.waitForEnd().status == 0)
   }
 
+  /// What happens to the connection is told.
+  @Test func headUnitThatGoes() throws {
+    let headUnit = try HeadUnitProgram(in: folder, "--commands")
+    let process = try Program([program, "--no-sound", "--uri", headUnit.uri, "xclock"], in: folder)
+    try process.waitForOutput { $0.contains("picture started") ? true : nil }
+    try headUnit.command("cut")
+    try process.waitForOutput { $0.contains("disconnected (") ? true : nil }
+    process.interrupt()
+    #expect(process.wait().status == 130)
+  }
+
   @Test(arguments: [
     (["--no-sound", "no-such-program"], "can't be started: No such file"),
     (["--no-sound", "--encryption", "nonsense", "xclock"], "'nonsense' is no value of --encryption"),

@@ -96,6 +96,13 @@ import Testing
     #expect(checked.output == "ok\n", "\(checked)")
   }
 
+  @Test func grantedGroup() throws {
+    let result = try run(
+      "then: expect OnPermissionsChange permissionItem~SendHapticData",
+      ["--preset", "core", "--grant", "HapticGroup"] + program())
+    #expect(result.status == 0, "\(result)")
+  }
+
   /// The tester's own policies, and what is changed while the app runs.
   @Test func policies() throws {
     let table = """

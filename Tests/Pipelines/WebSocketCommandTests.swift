@@ -85,10 +85,12 @@ import Testing
       ("sdl+wss", keys, "It may want a certificate (certificate, private-key)"),
       ("sdl+ws", "", "sdl+wss://HOST:PORT"),
     ] {
-      let result = try folder.launch("\(Self.video) ! sdlvideosink max-lateness=-1 uri=\(uri)://127.0.0.1:\(port) \(properties)")
+      let result = try folder.launch(
+        "\(Self.video) ! sdlvideosink max-lateness=-1 uri=\(uri)://127.0.0.1:\(port) \(properties)")
       #expect(result.status != 0 && result.errors.contains(text), "\(result)")
     }
-    let result = try folder.launch("\(Self.video) ! sdlvideosink max-lateness=-1 uri=sdl+wss://127.0.0.1:\(port) \(keys) \(own)")
+    let result = try folder.launch(
+      "\(Self.video) ! sdlvideosink max-lateness=-1 uri=sdl+wss://127.0.0.1:\(port) \(keys) \(own)")
     #expect(result.status == 0, "\(result)")
     headUnit.interrupt()
     _ = headUnit.waitForEnd()

@@ -43,6 +43,18 @@ import Testing
     #expect(driver.take().contains("→ EndService video"))
   }
 
+  /// Only refusals in a row count: a start that succeeded, or was not answered, is between them.
+  @Test(arguments: [true, false]) func refusalsBeginAnew(hasStarted: Bool) {
+    var avoidance = SecondaryAvoidance()
+    for _ in 0..<2 { avoidance.refused(now: .zero) }
+    if hasStarted { avoidance.started() } else { avoidance.unanswered(now: .zero) }
+    let later = Duration.seconds(1000)
+    for _ in 0..<2 { avoidance.refused(now: later) }
+    #expect(!avoidance.isActive(now: later))
+    avoidance.refused(now: later)
+    #expect(avoidance.isActive(now: later))
+  }
+
   /// The same for one that keeps refusing it there. A single refusal may be about a service that has just moved.
   @Test func refusedOnTheSecondary() {
     let driver = AppDriver.registeredSecondary()

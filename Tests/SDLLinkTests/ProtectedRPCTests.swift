@@ -109,6 +109,20 @@ extension LinkTests {
       }
     }
 
+    /// What is written makes room.
+    @Test func longSession() throws {
+      let (writer, _, peer) = try makeWriter()
+      let channel = NumberingChannel()
+      var buffer = [UInt8](repeating: 0, count: 100_000)
+      for id in 1...6 {
+        try writer.send([.protected(request(1 << 20, id: UInt32(id)), by: channel)], peer: "test")
+        while writer.write() != .idle {
+          _ = buffer.withUnsafeMutableBytes { peer.receive(into: $0) }
+          writer.becameWritable()
+        }
+      }
+    }
+
     /// Real TLS and sockets: lists of rectangles, touches and video at the same time.
     @Test func besideEncryptedVideo() throws {
       let recorder = HeadUnitRecorder()

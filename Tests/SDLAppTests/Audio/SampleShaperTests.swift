@@ -12,9 +12,10 @@ import Testing
   }
 
   private func silence(_ shaper: inout SampleShaper, _ count: Int) -> [Int16] {
-    var output = [Int16](repeating: 7, count: count)
+    var output = [Int16](repeating: .min, count: count + 1)
     output.withUnsafeMutableBytes { shaper.writeSilence(count, to: $0) }
-    return output
+    #expect(output.last == .min, "Nothing is written behind it.")
+    return output.dropLast()
   }
 
   /// The largest step from one sample to the next.

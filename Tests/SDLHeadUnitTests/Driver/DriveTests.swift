@@ -119,6 +119,7 @@ import Testing
       ("<gpx><wpt lat=1 lon=2/></gpx>", 1, "the value of lat is not in quotation marks"),
       ("<gpx><wpt lat lon=\"2\"/></gpx>", 1, "= is missing after lat"),
       ("<gpx>\n\n<wpt lat=\"1\"/></gpx>", 3, "a point needs lat and lon"),
+      ("<gpx>\n<wpt lat=\"x\" lon=\"2\"/>\n</gpx>", 2, "\"x\" is no latitude"),
       ("<gpx><wpt lat=\"91\" lon=\"2\"/></gpx>", 1, "\"91\" is no latitude from -90 to 90"),
       ("<gpx><wpt lat=\"1\" lon=\"-180.1\"/></gpx>", 1, "\"-180.1\" is no longitude from -180 to 180"),
       ("<gpx><wpt lat=\"nan\" lon=\"2\"/></gpx>", 1, "\"nan\" is no latitude"),
