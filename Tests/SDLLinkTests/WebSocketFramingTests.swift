@@ -133,11 +133,11 @@ import Testing
         #expect(!output.isBetweenMessages || ends.contains(position))
       }
     }
-    #expect(try messages(wire, isMasked: isClient) == frames)
+    #expect(try Self.messages(wire, isMasked: isClient) == frames)
   }
 
   /// The payloads of unfragmented binary messages, by an independent reading of RFC 6455.
-  private func messages(_ wire: [UInt8], isMasked: Bool) throws -> [[UInt8]] {
+  static func messages(_ wire: [UInt8], isMasked: Bool) throws -> [[UInt8]] {
     var result: [[UInt8]] = []
     var rest = wire[...]
     func take(_ count: Int) -> ArraySlice<UInt8> {

@@ -96,6 +96,66 @@ extension LinkTests {
       }
     }
 
+    /// A client whose carrier takes as many bytes as the test says, and the TCP connection of its server.
+    private func narrowClient() throws -> (client: WebSocket, carrier: NarrowSocket, raw: Socket) {
+      let (first, second) = try Socket.descriptorPair()
+      let (carrier, raw) = (NarrowSocket(adopting: first), Socket(adopting: second))
+      let client = WebSocket(
+        carrier, request: try WebSocketRequest(host: "x", target: "/", nonce: Array(repeating: 0, count: 16)), tls: nil)
+      _ = client.advance()
+      _ = receive(raw)
+      raw.write(
+        Array(
+          ("HTTP/1.1 101 Yes\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+            + "Sec-WebSocket-Accept: ICX+Yqv66kxgM0FcWaLWlFLwTAI=\r\n\r\n").utf8))
+      guard case .open = client.advance() else { throw LinkError.system(operation: "WebSocket", errno: EPROTO) }
+      return (client, carrier, raw)
+    }
+
+    private func frame(_ size: Int) -> [UInt8] {
+      Frame(
+        header: FrameHeader(
+          version: 5, frameType: .single, service: .video, frameInfo: 0, sessionID: 1, dataSize: UInt32(size),
+          messageID: 1), payload: noise(size)
+      ).bytes
+    }
+
+    /// The kernel may take no more than a part of a message's header. A writer of which it has taken nothing may send
+    /// another frame first.
+    @Test(arguments: 0...15) func anotherFrameAfterAHeader(taken: Int) throws {
+      let (client, carrier, raw) = try narrowClient()
+      let frames = [frame(70_000), frame(10)]
+      carrier.room = taken
+      let begun = if case .bytes(let count) = frames[0].withUnsafeBytes({ client.send($0) }) { count } else { 0 }
+      carrier.room = .max
+      let order = begun > 0 ? frames : frames.reversed()
+      var rest = order.flatMap { $0 }[begun...]
+      var wire: [UInt8] = []
+      for _ in 0..<100 where !rest.isEmpty {
+        if case .bytes(let count) = rest.withUnsafeBytes({ client.send($0) }) { rest = rest.dropFirst(count) }
+        wire += receive(raw).1
+      }
+      while case let (.bytes, bytes) = receive(raw) { wire += bytes }
+      #expect(rest.isEmpty)
+      #expect(try WebSocketFramingTests.messages(wire, isMasked: true) == order)
+    }
+
+    /// The end of a frame may be the last thing that is written for long.
+    @Test func pongAfterAFrame() throws {
+      let (client, carrier, raw) = try narrowClient()
+      let frame = frame(100)
+      carrier.room = 50
+      guard case .bytes(let begun) = frame.withUnsafeBytes({ client.send($0) }) else {
+        return _ = Issue.record("not begun")
+      }
+      raw.write(WebSocketFramingTests.frame(0x89, [1, 2], key: nil))
+      #expect(receive(client).0 == .wouldBlock)
+      carrier.room = .max
+      #expect(frame[begun...].withUnsafeBytes { client.send($0) } == .bytes(frame.count - begun))
+      let wire = receive(raw).1
+      #expect(wire.count == frame.count + 6 + 8 && wire.dropLast(7).last == 0x8A)
+    }
+
     /// A head unit's port may be reached by anybody: nothing that a client sends makes the server's memory grow.
     @Test func memoryIsBounded() throws {
       let (raw, server) = try raw()
@@ -300,6 +360,18 @@ extension LinkTests {
       server.stop()
       server.join()
     }
+  }
+}
+
+/// Takes as many bytes as the test says.
+private final class NarrowSocket: Socket, @unchecked Sendable {
+  var room = Int.max
+
+  override func send(_ bytes: UnsafeRawBufferPointer) -> Transfer {
+    guard room > 0 else { return .wouldBlock }
+    let transfer = super.send(UnsafeRawBufferPointer(rebasing: bytes.prefix(room)))
+    if case .bytes(let count) = transfer { room -= count }
+    return transfer
   }
 }
 

@@ -377,18 +377,25 @@ package final class WebSocket: Socket, @unchecked Sendable {
     if state.output.isBetweenMessages {
       state.output.begin(pieces)
     }
-    return tls.map { sendEncrypted(pieces, held, by: $0) } ?? sendInClear(pieces)
+    let transfer = tls.map { sendEncrypted(pieces, held, by: $0) } ?? sendInClear(pieces)
+    // The writer may have nothing more for a while.
+    writePong()
+    _ = flush()
+    return transfer
   }
 
   private func sendInClear(_ pieces: [UnsafeRawBufferPointer]) -> Transfer {
-    while true {
-      let count = state.output.fill(memory, from: pieces)
-      let transfer = carrier.send(UnsafeRawBufferPointer(rebasing: memory[..<count]))
-      guard case .bytes(let written) = transfer else { return transfer }
-      let accepted = state.output.advance(by: written)
-      // A part of the header is not a byte of the writer's.
-      if accepted > 0 { return .bytes(accepted) }
-    }
+    let count = state.output.fill(memory, from: pieces)
+    let transfer = carrier.send(UnsafeRawBufferPointer(rebasing: memory[..<count]))
+    guard case .bytes(let written) = transfer else { return transfer }
+    let accepted = state.output.advance(by: written)
+    guard accepted == 0 else { return .bytes(accepted) }
+    // Of a frame that has not begun, the writer may send another one first, and the header would be wrong for that: so
+    // the frame's first byte follows its header.
+    let beginning = UnsafeMutableRawBufferPointer(rebasing: memory[..<(state.output.headerByteCount + 1)])
+    let size = state.output.fill(beginning, from: pieces)
+    state.unwritten += beginning[..<size]
+    return .bytes(state.output.advance(by: size))
   }
 
   /// A record that was begun has to be written. The writer comes back to write its rest, because the last byte counts

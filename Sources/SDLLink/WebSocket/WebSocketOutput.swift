@@ -20,6 +20,9 @@ package struct WebSocketOutput: Sendable {
   /// Whether a control frame may be written now.
   package var isBetweenMessages: Bool { header.isEmpty && remaining == 0 }
 
+  /// Bytes of the present message's header that have not been written.
+  package var headerByteCount: Int { header.count }
+
   /// Begins the message of the SDL frame at the front of `pieces`.
   package mutating func begin(_ pieces: [UnsafeRawBufferPointer]) {
     var front: [UInt8] = []
