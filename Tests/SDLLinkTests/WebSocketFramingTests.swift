@@ -247,6 +247,7 @@ import Testing
       ("http://[::1]:80", [], true), ("http://192.0.2.1:8000", [], true), ("file://", [], true),
       ("http://192.0.2.2", [], false), ("null", [], false), ("", [], false), ("https://localhost.example", [], false),
       ("http://elsewhere.example:2020", [], false), ("localhost", [], false), ("http://[::1", [], false),
+      ("http://localhost:8080@elsewhere.example", [], false), ("http://localhost:", [], false),
       ("null", ["null"], true), ("https://a.example", ["https://b.example"], false), ("https://a.example", ["*"], true),
     ])
   func origin(_ origin: String, named: [String], isAllowed: Bool) throws {

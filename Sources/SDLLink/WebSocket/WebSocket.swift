@@ -159,7 +159,7 @@ package final class WebSocket: Socket, @unchecked Sendable {
       case .endOfStream:
         return fail(
           .unreachable, "it closed the connection instead of opening a WebSocket",
-          advice: TransportFailure.notHTTP.advice)
+          advice: TransportFailure.adviceWithoutWebSocket(isSecure: tls != nil))
 
       case .failed(let code): return fail(.unreachable, "its connection broke off: \(text(code))")
       }
@@ -192,11 +192,15 @@ package final class WebSocket: Socket, @unchecked Sendable {
     if let first = head.first, first != UInt8(ascii: request == nil ? "G" : "H") { return refuseBytes(first) }
     guard let count = HTTPHead.byteCount(in: head, from: start) else {
       if head.count > HTTPHead.maximumByteCount {
+        state.complaints.waiting = "no WebSocket: a request of more than \(HTTPHead.maximumByteCount) bytes"
         _ = fail(.unreachable, "it sends an HTTP head of more than \(HTTPHead.maximumByteCount) bytes")
       }
       return
     }
-    guard let parsed = HTTPHead(head[..<count]) else { return refuseBytes(0) }
+    guard let parsed = HTTPHead(head[..<count]) else {
+      state.complaints.waiting = "no WebSocket: a request whose fields are not those of HTTP"
+      return state.phase = .failed(.notHTTP)
+    }
     do throws(TransportFailure) {
       if let request { try request.check(parsed) } else { try answer(parsed) }
     } catch {

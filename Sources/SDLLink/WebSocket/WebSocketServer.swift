@@ -39,7 +39,7 @@ package struct WebSocketServer: Sendable {
         guard clock.now < deadline else {
           throw TransportFailure(
             .unreachable, "it does not answer the request for a WebSocket",
-            advice: TransportFailure.notHTTP.advice)
+            advice: TransportFailure.adviceWithoutWebSocket(isSecure: tls != nil))
         }
         withUnsafeTemporaryAllocation(of: pollfd.self, capacity: 2) { descriptors in
           descriptors[0] = pollfd(fd: webSocket.descriptor, events: events, revents: 0)
