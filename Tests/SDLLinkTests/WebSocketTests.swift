@@ -239,6 +239,33 @@ extension LinkTests {
       }
     }
 
+    /// The end of TLS in the same read as data: poll(2) has to show it, for the peer may send no more.
+    @Test func brokenRecordBehindData() throws {
+      let contexts = try #require(Self.contexts)
+      let (raw, carrier) = try Socket.pair()
+      let server = WebSocket(accepting: carrier, origins: .none, tls: contexts.server.makeSession())
+      let tls = contexts.client.makeSession(with: "x")
+      var plaintext: [UInt8] = []
+      raw.write(tls.begin().output)
+      for _ in 0..<10 where !tls.isEstablished {
+        _ = server.advance()
+        raw.write(receive(raw).1.withUnsafeBytes { tls.receive($0, into: &plaintext) }.output)
+      }
+      func record(_ bytes: [UInt8]) throws -> [UInt8] {
+        var record = [UInt8](repeating: 0, count: bytes.count + TLSRecord.maximumOverhead)
+        let count = try bytes.withUnsafeBytes { bytes in
+          try record.withUnsafeMutableBytes { try tls.encrypt(bytes, into: $0) }
+        }
+        return Array(record[..<count])
+      }
+      raw.write(try record(Array(try WebSocketRequest(host: "x", target: "/").bytes)))
+      guard case .open = server.advance() else { return _ = Issue.record("not open") }
+      raw.write(try record(WebSocketFramingTests.frame(0x82, [1, 2, 3])) + [23, 3, 3, 0, 1, 0])
+      #expect(receive(server).1 == [1, 2, 3])
+      #expect(server.takeComplaint()?.contains("TLS of the WebSocket failed") == true)
+      #expect(server.isClosedByPeer && receive(server).0 == .endOfStream)
+    }
+
     /// A client names what is wrong with the server.
     @Test(
       arguments: [

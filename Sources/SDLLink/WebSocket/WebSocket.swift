@@ -178,9 +178,7 @@ package final class WebSocket: Socket, @unchecked Sendable {
     let start = head.count
     if let tls {
       let wasEstablished = tls.isEstablished
-      let step = tls.receive(bytes, into: &head)
-      state.unwritten += step.output
-      if let error = step.failure {
+      if let error = takeOutput(of: tls.receive(bytes, into: &head)) {
         _ = flush()
         return _ = fail(error)
       }
@@ -302,17 +300,29 @@ package final class WebSocket: Socket, @unchecked Sendable {
           break
         }
         let step = tls.receive(UnsafeRawBufferPointer(rebasing: records[..<count]), into: &state.early)
-        state.unwritten += step.output
-        if let failure = step.failure {
+        if let failure = takeOutput(of: step) {
           _ = flush()
-          if failure.kind != .alert { state.complaints.waiting = "TLS of the WebSocket failed: \(failure)" }
+          // After the first failure, it is misuse.
+          if ![.alert, .misuse].contains(failure.kind) {
+            state.complaints.waiting = "TLS of the WebSocket failed: \(failure)"
+          }
           if state.early.isEmpty { result = failure.kind == .alert ? .endOfStream : .failed(errno: EPROTO) }
+          endReading()
           break
         }
         // Two records may be completed at once.
       } while wanted - state.early.count >= 2 * Self.recordReadSize + TLSRecord.maximumOverhead
       return result
     }
+  }
+
+  /// Returns why TLS is over. A peer may ask for one handshake after the other, each of which is refused.
+  private func takeOutput(of step: TLSSession.HandshakeStep) -> TLSError? {
+    state.unwritten += step.output
+    guard state.unwritten.count <= Self.writeSize else {
+      return TLSError(.protocolViolation, "the peer does not read the answers to its handshakes")
+    }
+    return step.failure
   }
 
   private func answerControlFrames() {
@@ -333,9 +343,11 @@ package final class WebSocket: Socket, @unchecked Sendable {
       _ = flush()
     }
     state.phase = .over
-    // The reader finds the end, although the peer may wait for this end to close.
-    _ = shutdown(descriptor, Int32(SHUT_RDWR))
+    endReading()
   }
+
+  /// The reader finds the end, although the peer may wait for this end to close.
+  private func endReading() { _ = shutdown(descriptor, Int32(SHUT_RDWR)) }
 
   // MARK: Sending
 
