@@ -361,6 +361,39 @@ extension LinkTests {
       server.join()
     }
 
+    /// What follows the answer in the same segment is read at once: here Close, after which nothing comes.
+    @Test func closeBehindTheHandshake() throws {
+      let app = ConnectionRecorder()
+      let (listener, address) = try Socket.listening(address: "127.0.0.1", port: 0)
+      let connection = AppConnection(
+        configuration: AppConnection.Configuration(
+          endpoint: .webSocket(WebSocketServer(host: "127.0.0.1", port: address.port)), session: testSession),
+        observer: app)
+      try connection.start()
+      var accepted: Socket?
+      #expect(
+        eventually {
+          accepted = listener.accept()
+          return accepted != nil
+        })
+      let raw = try #require(accepted)
+      var request: [UInt8] = []
+      #expect(
+        eventually {
+          request += receive(raw).1
+          return request.suffix(4) == [13, 10, 13, 10]
+        })
+      let head = try #require(HTTPHead(request[...]))
+      guard case .accepted(let answer) = try WebSocketAnswer(to: head, origins: .none, at: nil) else {
+        return _ = Issue.record("refused")
+      }
+      raw.write(answer + WebSocketFramingTests.frame(0x88, [3, 232], key: nil))
+      guard case .some(.some(.link(.closedByPeer))) = app.waitForEnd() else {
+        return _ = Issue.record("\(app.events)")
+      }
+      connection.join()
+    }
+
     /// The head unit comes to the app, when the driver wants it, and tells the token.
     @Test func cloudApp() throws {
       let app = ConnectionRecorder()
