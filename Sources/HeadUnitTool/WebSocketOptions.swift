@@ -49,7 +49,9 @@ struct WebSocketOptions {
     case "--websocket":
       place = Self.place(value)
       return place != nil
-    case "--websocket-origin": origins.append(value)
+    case "--websocket-origin":
+      origins.append(value)
+      return ["*", "null"].contains(value) || Self.isOrigin(value)
     case "--auth-token": authToken = value
     default:
       guard let remote = Self.remote(value) else { return false }
@@ -101,6 +103,11 @@ struct WebSocketOptions {
     guard let colon = text.lastIndex(of: ":") else { return UInt16(text).map { Place(port: $0) } }
     guard let port = UInt16(text[text.index(after: colon)...]), let host = host(text[..<colon]) else { return nil }
     return Place(address: host, port: port)
+  }
+
+  /// As browsers say it: they leave a path out, even a slash.
+  private static func isOrigin(_ text: String) -> Bool {
+    text.firstRange(of: "://").map { !text[$0.upperBound...].contains("/") } ?? false
   }
 
   private static func host(_ text: Substring) -> String? {

@@ -268,6 +268,7 @@ import Testing
     (["--control", "x"], "--control does not take"), (["--control-token", "a"], "--control-token needs --control"),
     (["--control", "0", "--log", "-"], "needs --control-token"),
     (["--web", "0", "--log", "-"], "needs --control-token"),
+    (["--websocket", "0", "--websocket-origin", "https://a.example/"], "--websocket-origin does not take"),
     (["--web", "a:b"], "--web does not take"), (["--web", "localhost:0"], "is no numeric address"),
     (["--control", "localhost:0"], "is no numeric address"),
     (["--script", "/dev/null", "--test", "b"], "/dev/null can't be read"),

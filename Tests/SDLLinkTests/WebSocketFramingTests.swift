@@ -133,11 +133,11 @@ import Testing
         #expect(!output.isBetweenMessages || ends.contains(position))
       }
     }
-    #expect(try messages(wire, isMasked: isClient) == frames)
+    #expect(try Self.messages(wire, isMasked: isClient) == frames)
   }
 
   /// The payloads of unfragmented binary messages, by an independent reading of RFC 6455.
-  private func messages(_ wire: [UInt8], isMasked: Bool) throws -> [[UInt8]] {
+  static func messages(_ wire: [UInt8], isMasked: Bool) throws -> [[UInt8]] {
     var result: [[UInt8]] = []
     var rest = wire[...]
     func take(_ count: Int) -> ArraySlice<UInt8> {
@@ -247,6 +247,7 @@ import Testing
       ("http://[::1]:80", [], true), ("http://192.0.2.1:8000", [], true), ("file://", [], true),
       ("http://192.0.2.2", [], false), ("null", [], false), ("", [], false), ("https://localhost.example", [], false),
       ("http://elsewhere.example:2020", [], false), ("localhost", [], false), ("http://[::1", [], false),
+      ("http://localhost:8080@elsewhere.example", [], false), ("http://localhost:", [], false),
       ("null", ["null"], true), ("https://a.example", ["https://b.example"], false), ("https://a.example", ["*"], true),
     ])
   func origin(_ origin: String, named: [String], isAllowed: Bool) throws {

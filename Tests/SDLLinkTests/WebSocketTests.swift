@@ -96,6 +96,66 @@ extension LinkTests {
       }
     }
 
+    /// A client whose carrier takes as many bytes as the test says, and the TCP connection of its server.
+    private func narrowClient() throws -> (client: WebSocket, carrier: NarrowSocket, raw: Socket) {
+      let (first, second) = try Socket.descriptorPair()
+      let (carrier, raw) = (NarrowSocket(adopting: first), Socket(adopting: second))
+      let client = WebSocket(
+        carrier, request: try WebSocketRequest(host: "x", target: "/", nonce: Array(repeating: 0, count: 16)), tls: nil)
+      _ = client.advance()
+      _ = receive(raw)
+      raw.write(
+        Array(
+          ("HTTP/1.1 101 Yes\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+            + "Sec-WebSocket-Accept: ICX+Yqv66kxgM0FcWaLWlFLwTAI=\r\n\r\n").utf8))
+      guard case .open = client.advance() else { throw LinkError.system(operation: "WebSocket", errno: EPROTO) }
+      return (client, carrier, raw)
+    }
+
+    private func frame(_ size: Int) -> [UInt8] {
+      Frame(
+        header: FrameHeader(
+          version: 5, frameType: .single, service: .video, frameInfo: 0, sessionID: 1, dataSize: UInt32(size),
+          messageID: 1), payload: noise(size)
+      ).bytes
+    }
+
+    /// The kernel may take no more than a part of a message's header. A writer of which it has taken nothing may send
+    /// another frame first.
+    @Test(arguments: 0...15) func anotherFrameAfterAHeader(taken: Int) throws {
+      let (client, carrier, raw) = try narrowClient()
+      let frames = [frame(70_000), frame(10)]
+      carrier.room = taken
+      let begun = if case .bytes(let count) = frames[0].withUnsafeBytes({ client.send($0) }) { count } else { 0 }
+      carrier.room = .max
+      let order = begun > 0 ? frames : frames.reversed()
+      var rest = order.flatMap { $0 }[begun...]
+      var wire: [UInt8] = []
+      for _ in 0..<100 where !rest.isEmpty {
+        if case .bytes(let count) = rest.withUnsafeBytes({ client.send($0) }) { rest = rest.dropFirst(count) }
+        wire += receive(raw).1
+      }
+      while case let (.bytes, bytes) = receive(raw) { wire += bytes }
+      #expect(rest.isEmpty)
+      #expect(try WebSocketFramingTests.messages(wire, isMasked: true) == order)
+    }
+
+    /// The end of a frame may be the last thing that is written for long.
+    @Test func pongAfterAFrame() throws {
+      let (client, carrier, raw) = try narrowClient()
+      let frame = frame(100)
+      carrier.room = 50
+      guard case .bytes(let begun) = frame.withUnsafeBytes({ client.send($0) }) else {
+        return _ = Issue.record("not begun")
+      }
+      raw.write(WebSocketFramingTests.frame(0x89, [1, 2], key: nil))
+      #expect(receive(client).0 == .wouldBlock)
+      carrier.room = .max
+      #expect(frame[begun...].withUnsafeBytes { client.send($0) } == .bytes(frame.count - begun))
+      let wire = receive(raw).1
+      #expect(wire.count == frame.count + 6 + 8 && wire.dropLast(7).last == 0x8A)
+    }
+
     /// A head unit's port may be reached by anybody: nothing that a client sends makes the server's memory grow.
     @Test func memoryIsBounded() throws {
       let (raw, server) = try raw()
@@ -167,14 +227,43 @@ extension LinkTests {
             + "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nOrigin: https://elsewhere.example\r\n\r\n",
           "https://elsewhere.example may not connect"
         ),
+        ("a request without an end", "GET / HTTP/1.1\r\nX: " + String(repeating: "x", count: 9000), "8192 bytes"),
+        ("a field without a name", "GET / HTTP/1.1\r\n: x\r\n\r\n", "fields are not those of HTTP"),
       ])
     func refused(_ name: String, request: String, complaint: String) throws {
       let (raw, server) = try raw(request)
       #expect(receive(server).0 == .endOfStream)
       #expect(server.takeComplaint()?.contains(complaint) == true)
-      if request.hasPrefix("GET") {
+      if request.contains("Origin") {
         #expect(String(decoding: receive(raw).1, as: UTF8.self).hasPrefix("HTTP/1.1 403 Forbidden\r\n"))
       }
+    }
+
+    /// The end of TLS in the same read as data: poll(2) has to show it, for the peer may send no more.
+    @Test func brokenRecordBehindData() throws {
+      let contexts = try #require(Self.contexts)
+      let (raw, carrier) = try Socket.pair()
+      let server = WebSocket(accepting: carrier, origins: .none, tls: contexts.server.makeSession())
+      let tls = contexts.client.makeSession(with: "x")
+      var plaintext: [UInt8] = []
+      raw.write(tls.begin().output)
+      for _ in 0..<10 where !tls.isEstablished {
+        _ = server.advance()
+        raw.write(receive(raw).1.withUnsafeBytes { tls.receive($0, into: &plaintext) }.output)
+      }
+      func record(_ bytes: [UInt8]) throws -> [UInt8] {
+        var record = [UInt8](repeating: 0, count: bytes.count + TLSRecord.maximumOverhead)
+        let count = try bytes.withUnsafeBytes { bytes in
+          try record.withUnsafeMutableBytes { try tls.encrypt(bytes, into: $0) }
+        }
+        return Array(record[..<count])
+      }
+      raw.write(try record(Array(try WebSocketRequest(host: "x", target: "/").bytes)))
+      guard case .open = server.advance() else { return _ = Issue.record("not open") }
+      raw.write(try record(WebSocketFramingTests.frame(0x82, [1, 2, 3])) + [23, 3, 3, 0, 1, 0])
+      #expect(receive(server).1 == [1, 2, 3])
+      #expect(server.takeComplaint()?.contains("TLS of the WebSocket failed") == true)
+      #expect(server.isClosedByPeer && receive(server).0 == .endOfStream)
     }
 
     /// A client names what is wrong with the server.
@@ -272,6 +361,39 @@ extension LinkTests {
       server.join()
     }
 
+    /// What follows the answer in the same segment is read at once: here Close, after which nothing comes.
+    @Test func closeBehindTheHandshake() throws {
+      let app = ConnectionRecorder()
+      let (listener, address) = try Socket.listening(address: "127.0.0.1", port: 0)
+      let connection = AppConnection(
+        configuration: AppConnection.Configuration(
+          endpoint: .webSocket(WebSocketServer(host: "127.0.0.1", port: address.port)), session: testSession),
+        observer: app)
+      try connection.start()
+      var accepted: Socket?
+      #expect(
+        eventually {
+          accepted = listener.accept()
+          return accepted != nil
+        })
+      let raw = try #require(accepted)
+      var request: [UInt8] = []
+      #expect(
+        eventually {
+          request += receive(raw).1
+          return request.suffix(4) == [13, 10, 13, 10]
+        })
+      let head = try #require(HTTPHead(request[...]))
+      guard case .accepted(let answer) = try WebSocketAnswer(to: head, origins: .none, at: nil) else {
+        return _ = Issue.record("refused")
+      }
+      raw.write(answer + WebSocketFramingTests.frame(0x88, [3, 232], key: nil))
+      guard case .some(.some(.link(.closedByPeer))) = app.waitForEnd() else {
+        return _ = Issue.record("\(app.events)")
+      }
+      connection.join()
+    }
+
     /// The head unit comes to the app, when the driver wants it, and tells the token.
     @Test func cloudApp() throws {
       let app = ConnectionRecorder()
@@ -300,6 +422,18 @@ extension LinkTests {
       server.stop()
       server.join()
     }
+  }
+}
+
+/// Takes as many bytes as the test says.
+private final class NarrowSocket: Socket, @unchecked Sendable {
+  var room = Int.max
+
+  override func send(_ bytes: UnsafeRawBufferPointer) -> Transfer {
+    guard room > 0 else { return .wouldBlock }
+    let transfer = super.send(UnsafeRawBufferPointer(rebasing: bytes.prefix(room)))
+    if case .bytes(let count) = transfer { room -= count }
+    return transfer
   }
 }
 

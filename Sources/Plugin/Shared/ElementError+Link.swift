@@ -68,7 +68,8 @@ extension ElementError {
     switch error {
     case .cannotResolve, .resolvingTimedOut: " Check the host in uri, or write its address."
     case .noWebSocket(_, let failure): " \(failure.advice)"
-    case .refused: " Is the head unit running, and is the port right (SDL Core listens on 12345)?"
+    case .refused:
+      " Is the head unit running, and is the port right (SDL Core listens on 12345, and for WebSocket on 2020)?"
     // The description says what to do.
     case .cannotConnect(_, EMFILE), .cannotConnect(_, ENFILE): ""
     case .unreachable, .connectingTimedOut, .cannotConnect:

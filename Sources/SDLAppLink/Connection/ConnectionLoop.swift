@@ -89,6 +89,7 @@ final class ConnectionLoop {
   /// The transport is connected.
   func begin() {
     perform(session.transportConnected(now: clock.now))
+    if reader.socket.holdsInput { read() }
   }
 
   /// Does all due work, and leaves the descriptors to poll until ``nextDeadline`` in ``descriptors``; false at the end.

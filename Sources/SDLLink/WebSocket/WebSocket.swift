@@ -159,7 +159,7 @@ package final class WebSocket: Socket, @unchecked Sendable {
       case .endOfStream:
         return fail(
           .unreachable, "it closed the connection instead of opening a WebSocket",
-          advice: TransportFailure.notHTTP.advice)
+          advice: TransportFailure.adviceWithoutWebSocket(isSecure: tls != nil))
 
       case .failed(let code): return fail(.unreachable, "its connection broke off: \(text(code))")
       }
@@ -178,9 +178,7 @@ package final class WebSocket: Socket, @unchecked Sendable {
     let start = head.count
     if let tls {
       let wasEstablished = tls.isEstablished
-      let step = tls.receive(bytes, into: &head)
-      state.unwritten += step.output
-      if let error = step.failure {
+      if let error = takeOutput(of: tls.receive(bytes, into: &head)) {
         _ = flush()
         return _ = fail(error)
       }
@@ -192,11 +190,15 @@ package final class WebSocket: Socket, @unchecked Sendable {
     if let first = head.first, first != UInt8(ascii: request == nil ? "G" : "H") { return refuseBytes(first) }
     guard let count = HTTPHead.byteCount(in: head, from: start) else {
       if head.count > HTTPHead.maximumByteCount {
+        state.complaints.waiting = "no WebSocket: a request of more than \(HTTPHead.maximumByteCount) bytes"
         _ = fail(.unreachable, "it sends an HTTP head of more than \(HTTPHead.maximumByteCount) bytes")
       }
       return
     }
-    guard let parsed = HTTPHead(head[..<count]) else { return refuseBytes(0) }
+    guard let parsed = HTTPHead(head[..<count]) else {
+      state.complaints.waiting = "no WebSocket: a request whose fields are not those of HTTP"
+      return state.phase = .failed(.notHTTP)
+    }
     do throws(TransportFailure) {
       if let request { try request.check(parsed) } else { try answer(parsed) }
     } catch {
@@ -298,17 +300,29 @@ package final class WebSocket: Socket, @unchecked Sendable {
           break
         }
         let step = tls.receive(UnsafeRawBufferPointer(rebasing: records[..<count]), into: &state.early)
-        state.unwritten += step.output
-        if let failure = step.failure {
+        if let failure = takeOutput(of: step) {
           _ = flush()
-          if failure.kind != .alert { state.complaints.waiting = "TLS of the WebSocket failed: \(failure)" }
+          // After the first failure, it is misuse.
+          if ![.alert, .misuse].contains(failure.kind) {
+            state.complaints.waiting = "TLS of the WebSocket failed: \(failure)"
+          }
           if state.early.isEmpty { result = failure.kind == .alert ? .endOfStream : .failed(errno: EPROTO) }
+          endReading()
           break
         }
         // Two records may be completed at once.
       } while wanted - state.early.count >= 2 * Self.recordReadSize + TLSRecord.maximumOverhead
       return result
     }
+  }
+
+  /// Returns why TLS is over. A peer may ask for one handshake after the other, each of which is refused.
+  private func takeOutput(of step: TLSSession.HandshakeStep) -> TLSError? {
+    state.unwritten += step.output
+    guard state.unwritten.count <= Self.writeSize else {
+      return TLSError(.protocolViolation, "the peer does not read the answers to its handshakes")
+    }
+    return step.failure
   }
 
   private func answerControlFrames() {
@@ -329,9 +343,11 @@ package final class WebSocket: Socket, @unchecked Sendable {
       _ = flush()
     }
     state.phase = .over
-    // The reader finds the end, although the peer may wait for this end to close.
-    _ = shutdown(descriptor, Int32(SHUT_RDWR))
+    endReading()
   }
+
+  /// The reader finds the end, although the peer may wait for this end to close.
+  private func endReading() { _ = shutdown(descriptor, Int32(SHUT_RDWR)) }
 
   // MARK: Sending
 
@@ -377,18 +393,25 @@ package final class WebSocket: Socket, @unchecked Sendable {
     if state.output.isBetweenMessages {
       state.output.begin(pieces)
     }
-    return tls.map { sendEncrypted(pieces, held, by: $0) } ?? sendInClear(pieces)
+    let transfer = tls.map { sendEncrypted(pieces, held, by: $0) } ?? sendInClear(pieces)
+    // The writer may have nothing more for a while.
+    writePong()
+    _ = flush()
+    return transfer
   }
 
   private func sendInClear(_ pieces: [UnsafeRawBufferPointer]) -> Transfer {
-    while true {
-      let count = state.output.fill(memory, from: pieces)
-      let transfer = carrier.send(UnsafeRawBufferPointer(rebasing: memory[..<count]))
-      guard case .bytes(let written) = transfer else { return transfer }
-      let accepted = state.output.advance(by: written)
-      // A part of the header is not a byte of the writer's.
-      if accepted > 0 { return .bytes(accepted) }
-    }
+    let count = state.output.fill(memory, from: pieces)
+    let transfer = carrier.send(UnsafeRawBufferPointer(rebasing: memory[..<count]))
+    guard case .bytes(let written) = transfer else { return transfer }
+    let accepted = state.output.advance(by: written)
+    guard accepted == 0 else { return .bytes(accepted) }
+    // Of a frame that has not begun, the writer may send another one first, and the header would be wrong for that: so
+    // the frame's first byte follows its header.
+    let beginning = UnsafeMutableRawBufferPointer(rebasing: memory[..<(state.output.headerByteCount + 1)])
+    let size = state.output.fill(beginning, from: pieces)
+    state.unwritten += beginning[..<size]
+    return .bytes(state.output.advance(by: size))
   }
 
   /// A record that was begun has to be written. The writer comes back to write its rest, because the last byte counts

@@ -88,8 +88,14 @@ extension TransportFailure {
   static var notHTTP: TransportFailure {
     TransportFailure(
       .unreachable, "it does not answer with HTTP, so that it is no WebSocket",
-      advice: "If it takes SmartDeviceLink over TCP there, write sdl://HOST:PORT; if WebSocket with TLS, "
-        + "sdl+wss://HOST:PORT.")
+      advice: adviceWithoutWebSocket(isSecure: false))
+  }
+
+  /// For a server that may be one of something else.
+  /// - Parameter isSecure: whether TLS was tried.
+  static func adviceWithoutWebSocket(isSecure: Bool) -> String {
+    let other = isSecure ? "in clear, sdl+ws" : "with TLS, sdl+wss"
+    return "If it takes SmartDeviceLink over TCP there, write sdl://HOST:PORT; if WebSocket \(other)://HOST:PORT."
   }
 }
 
@@ -178,6 +184,7 @@ package struct AllowedOrigins: Equatable, Sendable {
     let authority = origin[scheme.upperBound...]
     let bracket = authority.lastIndex(of: "]")
     let colon = authority.lastIndex(of: ":").flatMap { colon in bracket.map { $0 < colon } ?? true ? colon : nil }
+    if let colon, UInt16(authority[authority.index(after: colon)...]) == nil { return false }
     let host = authority[..<(colon ?? authority.endIndex)]
     let own = address.map { $0.host.contains(":") ? "[\($0.host)]" : $0.host }
     return ["localhost", "127.0.0.1", "[::1]"].contains(host) || own == String(host)

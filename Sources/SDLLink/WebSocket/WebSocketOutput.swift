@@ -11,6 +11,8 @@ package struct WebSocketOutput: Sendable {
   private var header: [UInt8] = []
   /// Bytes of the message's payload that have not been written.
   private var remaining = 0
+  /// Whether a part of the message has been written, but not all.
+  private var isUnderWay = false
   private var mask = WebSocketMask(key: 0)
 
   package init(isClient: Bool) {
@@ -18,9 +20,12 @@ package struct WebSocketOutput: Sendable {
   }
 
   /// Whether a control frame may be written now.
-  package var isBetweenMessages: Bool { header.isEmpty && remaining == 0 }
+  package var isBetweenMessages: Bool { !isUnderWay }
 
-  /// Begins the message of the SDL frame at the front of `pieces`.
+  /// Bytes of the present message's header that have not been written.
+  package var headerByteCount: Int { header.count }
+
+  /// Begins the message of the SDL frame at the front of `pieces`, in place of one of which nothing has been written.
   package mutating func begin(_ pieces: [UnsafeRawBufferPointer]) {
     var front: [UInt8] = []
     for piece in pieces where front.count < 8 { front += piece.prefix(8 - front.count) }
@@ -58,6 +63,7 @@ package struct WebSocketOutput: Sendable {
     let payloadCount = count - headerCount
     remaining -= payloadCount
     mask.advance(by: payloadCount)
+    isUnderWay = (isUnderWay || count > 0) && !(header.isEmpty && remaining == 0)
     return payloadCount
   }
 

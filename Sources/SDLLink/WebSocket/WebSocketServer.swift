@@ -27,7 +27,8 @@ package struct WebSocketServer: Sendable {
     _ socket: Socket, until deadline: Duration, clock: TimeSource, wakeUp: WakeUp, isWanted: () -> Bool,
     closed: @escaping @Sendable () -> Void = {}
   ) throws(TransportFailure) -> WebSocket? {
-    let authority = "\(host.contains(":") ? "[\(host)]" : host):\(port)"
+    // The interface of a link-local address means nothing to the server (RFC 6874, section 1).
+    let authority = "\(host.contains(":") ? "[\(host.prefix { $0 != "%" })]" : host):\(port)"
     let webSocket = WebSocket(
       socket, request: try WebSocketRequest(host: authority, target: target), tls: tls?.makeSession(with: host),
       closed: closed)
@@ -39,7 +40,7 @@ package struct WebSocketServer: Sendable {
         guard clock.now < deadline else {
           throw TransportFailure(
             .unreachable, "it does not answer the request for a WebSocket",
-            advice: TransportFailure.notHTTP.advice)
+            advice: TransportFailure.adviceWithoutWebSocket(isSecure: tls != nil))
         }
         withUnsafeTemporaryAllocation(of: pollfd.self, capacity: 2) { descriptors in
           descriptors[0] = pollfd(fd: webSocket.descriptor, events: events, revents: 0)
