@@ -13,6 +13,10 @@ struct AppScreen: Sendable {
   private var submenus = Entries()
   private var choiceSets = Entries()
   private var properties: JSONObject = [:]
+  /// The members of Show, each as it was sent last.
+  private(set) var shows: JSONObject = [:]
+  /// More members than Show has.
+  private static let mostShows = 64
   /// The last request of each of these functions.
   private var latest: [FunctionID: JSONObject] = [:]
   /// Requests whose overlay is shown.
@@ -30,7 +34,7 @@ struct AppScreen: Sendable {
     .sendHapticData: "haptics",
   ]
   private static let others: Set<FunctionID> = [
-    .addCommand, .deleteCommand, .addSubMenu, .deleteSubMenu, .createInteractionChoiceSet,
+    .show, .addCommand, .deleteCommand, .addSubMenu, .deleteSubMenu, .createInteractionChoiceSet,
     .deleteInteractionChoiceSet, .setGlobalProperties, .resetGlobalProperties, .setMediaClockTimer, .putFile,
     .deleteFile, .alert, .subtleAlert, .performInteraction, .scrollableMessage, .slider,
   ]
@@ -82,6 +86,8 @@ struct AppScreen: Sendable {
     let members = request.parameters
     func id(_ name: String) -> Int { members[name]?.integer ?? 0 }
     switch request.function {
+    case .show:
+      for (name, value) in members where shows[name] != nil || shows.count < Self.mostShows { shows[name] = value }
     case .addCommand: commands[id("cmdID")] = .object(members)
     case .deleteCommand: commands[id("cmdID")] = nil
     case .addSubMenu: submenus[id("menuID")] = .object(members)

@@ -9,8 +9,6 @@ struct HeadUnitState: Sendable {
     var id = ""
     var level = "NONE"
     var services: JSONObject = [:]
-    /// The members of Show, each as it was sent last.
-    var shows: JSONObject = [:]
     /// The overlay in front of the app, with the driver's inputs that end it.
     var interaction: JSONValue?
     var permissions: JSONValue?
@@ -33,15 +31,12 @@ struct HeadUnitState: Sendable {
     var json: JSONObject {
       JSONObject(present: [
         "name": .string(name), "id": .string(id), "level": .string(level), "services": .object(services),
-        "shows": .object(shows), "interaction": interaction, "permissions": permissions,
+        "shows": .object(screen.shows), "interaction": interaction, "permissions": permissions,
         "icon": icon.map(JSONValue.string), "buttons": buttons, "display": display, "screen": .object(screen.json),
         "violations": .integer(violations),
       ])
     }
   }
-
-  /// More members than Show has.
-  private static let mostMembers = 64
 
   /// By the numbers of their sessions.
   private var apps: [UInt8: App] = [:]
@@ -103,10 +98,6 @@ struct HeadUnitState: Sendable {
   private func note(_ rpc: RPCMessage, _ app: inout App) {
     app.screen.note(rpc)
     switch (rpc.function, rpc.type) {
-    case (.show, .request):
-      for (name, value) in rpc.parameters where app.shows[name] != nil || app.shows.count < Self.mostMembers {
-        app.shows[name] = value
-      }
     case (.onPermissionsChange, .notification): app.permissions = rpc.parameters["permissionItem"]
     case (.getSystemCapability, .response), (.onSystemCapabilityUpdated, .notification):
       let capability = rpc.parameters["systemCapability"]?.object?["videoStreamingCapability"]?.object
