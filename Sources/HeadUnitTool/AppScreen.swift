@@ -204,17 +204,22 @@ struct AppImages: Sendable {
     guard let name = members["syncFileName"]?.string, let type = members["fileType"]?.string,
       let contentType = Self.contentTypes[type]
     else { return }
-    let beginning = (members["offset"]?.integer ?? 0) == 0 ? [] : images[name]?.bytes ?? []
-    delete(name)
-    guard byteCount + beginning.count + bytes.count <= Self.maximumByteCount, images.count < Self.mostImages else {
+    // Taken out, so that a part is added without a copy of what was there.
+    var contents = delete(name)
+    if (members["offset"]?.integer ?? 0) == 0 { contents = [] }
+    guard byteCount + contents.count + bytes.count <= Self.maximumByteCount, images.count < Self.mostImages else {
       return
     }
+    contents += bytes
+    byteCount += contents.count
     let number = Self.count.wrappingAdd(1, ordering: .relaxed).newValue
-    images[name] = Image(number: number, contentType: contentType, bytes: beginning + bytes)
-    byteCount += beginning.count + bytes.count
+    images[name] = Image(number: number, contentType: contentType, bytes: contents)
   }
 
-  mutating func delete(_ name: String) {
-    byteCount -= images.removeValue(forKey: name)?.bytes.count ?? 0
+  /// - Returns: what was there.
+  @discardableResult mutating func delete(_ name: String) -> [UInt8] {
+    let contents = images.removeValue(forKey: name)?.bytes ?? []
+    byteCount -= contents.count
+    return contents
   }
 }
