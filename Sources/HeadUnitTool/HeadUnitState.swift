@@ -66,13 +66,14 @@ struct HeadUnitState: Sendable {
       apps[id, default: newApp].name = name
       apps[id, default: newApp].id = appID
     case .session(let id, .appUnregistered), .disconnected(let id, _, _): apps[id] = nil
-    case .session(let id, let event): note(event, &apps[id, default: newApp])
+    case .session(let id, let event): Self.note(event, &apps[id, default: newApp])
     default: break
     }
     apps = apps.filter { !$0.value.name.isEmpty }
   }
 
-  private func note(_ event: HeadUnitSession.Event, _ app: inout App) {
+  /// Static, since a copy of all apps would be made for the call otherwise.
+  private static func note(_ event: HeadUnitSession.Event, _ app: inout App) {
     let members = EventRecord(event)?.members ?? [:]
     switch event {
     case .hmiStatusSent(let status): app.level = status.level?.rawValue ?? app.level
@@ -95,7 +96,7 @@ struct HeadUnitState: Sendable {
     }
   }
 
-  private func note(_ rpc: RPCMessage, _ app: inout App) {
+  private static func note(_ rpc: RPCMessage, _ app: inout App) {
     app.screen.note(rpc)
     switch (rpc.function, rpc.type) {
     case (.onPermissionsChange, .notification): app.permissions = rpc.parameters["permissionItem"]
