@@ -21,6 +21,8 @@ package final class HTTPResponder: @unchecked Sendable {
   private var isPaused = true
   /// The answer is complete, or the client has gone.
   private let isOver = Atomic(false)
+  /// A ``wake()`` is on its way, which others need not follow.
+  private let isWoken = Atomic(false)
 
   private var soup: CSoupFunctions { server.soup }
 
@@ -92,7 +94,9 @@ package final class HTTPResponder: @unchecked Sendable {
 
   /// There may be another part.
   package func wake() {
+    guard !isWoken.exchange(true, ordering: .acquiringAndReleasing) else { return }
     server.invoke { _ in
+      _ = self.isWoken.exchange(false, ordering: .acquiringAndReleasing)
       if self.isPaused, self.source != nil { self.writeNext() }
     }
   }

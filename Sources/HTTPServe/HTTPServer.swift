@@ -219,7 +219,8 @@ package final class HTTPServer: Sendable {
   private func isTooLong(_ message: OpaquePointer) -> Bool {
     let headers = soup.soup_server_message_get_request_headers(message)
     if soup.soup_message_headers_get_encoding(headers) == CSOUP_CHUNKED { return true }
-    return soup.soup_message_headers_get_content_length(headers) > Self.longestBody
+    // Negative ones are those that libsoup can't count.
+    return !(0...Self.longestBody).contains(Int64(soup.soup_message_headers_get_content_length(headers)))
   }
 
   private func header(_ name: String, of message: OpaquePointer) -> String? {

@@ -13,6 +13,10 @@ struct AppScreen: Sendable {
   private var submenus = Entries()
   private var choiceSets = Entries()
   private var properties: JSONObject = [:]
+  /// The members of Show, each as it was sent last.
+  private(set) var shows: JSONObject = [:]
+  /// More members than Show has.
+  private static let mostShows = 64
   /// The last request of each of these functions.
   private var latest: [FunctionID: JSONObject] = [:]
   /// Requests whose overlay is shown.
@@ -30,7 +34,7 @@ struct AppScreen: Sendable {
     .sendHapticData: "haptics",
   ]
   private static let others: Set<FunctionID> = [
-    .addCommand, .deleteCommand, .addSubMenu, .deleteSubMenu, .createInteractionChoiceSet,
+    .show, .addCommand, .deleteCommand, .addSubMenu, .deleteSubMenu, .createInteractionChoiceSet,
     .deleteInteractionChoiceSet, .setGlobalProperties, .resetGlobalProperties, .setMediaClockTimer, .putFile,
     .deleteFile, .alert, .subtleAlert, .performInteraction, .scrollableMessage, .slider,
   ]
@@ -82,6 +86,8 @@ struct AppScreen: Sendable {
     let members = request.parameters
     func id(_ name: String) -> Int { members[name]?.integer ?? 0 }
     switch request.function {
+    case .show:
+      for (name, value) in members where shows[name] != nil || shows.count < Self.mostShows { shows[name] = value }
     case .addCommand: commands[id("cmdID")] = .object(members)
     case .deleteCommand: commands[id("cmdID")] = nil
     case .addSubMenu: submenus[id("menuID")] = .object(members)
@@ -198,17 +204,22 @@ struct AppImages: Sendable {
     guard let name = members["syncFileName"]?.string, let type = members["fileType"]?.string,
       let contentType = Self.contentTypes[type]
     else { return }
-    let beginning = (members["offset"]?.integer ?? 0) == 0 ? [] : images[name]?.bytes ?? []
-    delete(name)
-    guard byteCount + beginning.count + bytes.count <= Self.maximumByteCount, images.count < Self.mostImages else {
+    // Taken out, so that a part is added without a copy of what was there.
+    var contents = delete(name)
+    if (members["offset"]?.integer ?? 0) == 0 { contents = [] }
+    guard byteCount + contents.count + bytes.count <= Self.maximumByteCount, images.count < Self.mostImages else {
       return
     }
+    contents += bytes
+    byteCount += contents.count
     let number = Self.count.wrappingAdd(1, ordering: .relaxed).newValue
-    images[name] = Image(number: number, contentType: contentType, bytes: beginning + bytes)
-    byteCount += beginning.count + bytes.count
+    images[name] = Image(number: number, contentType: contentType, bytes: contents)
   }
 
-  mutating func delete(_ name: String) {
-    byteCount -= images.removeValue(forKey: name)?.bytes.count ?? 0
+  /// - Returns: what was there.
+  @discardableResult mutating func delete(_ name: String) -> [UInt8] {
+    let contents = images.removeValue(forKey: name)?.bytes ?? []
+    byteCount -= contents.count
+    return contents
   }
 }

@@ -9,8 +9,6 @@ struct HeadUnitState: Sendable {
     var id = ""
     var level = "NONE"
     var services: JSONObject = [:]
-    /// The members of Show, each as it was sent last.
-    var shows: JSONObject = [:]
     /// The overlay in front of the app, with the driver's inputs that end it.
     var interaction: JSONValue?
     var permissions: JSONValue?
@@ -33,15 +31,12 @@ struct HeadUnitState: Sendable {
     var json: JSONObject {
       JSONObject(present: [
         "name": .string(name), "id": .string(id), "level": .string(level), "services": .object(services),
-        "shows": .object(shows), "interaction": interaction, "permissions": permissions,
+        "shows": .object(screen.shows), "interaction": interaction, "permissions": permissions,
         "icon": icon.map(JSONValue.string), "buttons": buttons, "display": display, "screen": .object(screen.json),
         "violations": .integer(violations),
       ])
     }
   }
-
-  /// More members than Show has.
-  private static let mostMembers = 64
 
   /// By the numbers of their sessions.
   private var apps: [UInt8: App] = [:]
@@ -71,13 +66,14 @@ struct HeadUnitState: Sendable {
       apps[id, default: newApp].name = name
       apps[id, default: newApp].id = appID
     case .session(let id, .appUnregistered), .disconnected(let id, _, _): apps[id] = nil
-    case .session(let id, let event): note(event, &apps[id, default: newApp])
+    case .session(let id, let event): Self.note(event, &apps[id, default: newApp])
     default: break
     }
     apps = apps.filter { !$0.value.name.isEmpty }
   }
 
-  private func note(_ event: HeadUnitSession.Event, _ app: inout App) {
+  /// Static, since a copy of all apps would be made for the call otherwise.
+  private static func note(_ event: HeadUnitSession.Event, _ app: inout App) {
     let members = EventRecord(event)?.members ?? [:]
     switch event {
     case .hmiStatusSent(let status): app.level = status.level?.rawValue ?? app.level
@@ -100,13 +96,9 @@ struct HeadUnitState: Sendable {
     }
   }
 
-  private func note(_ rpc: RPCMessage, _ app: inout App) {
+  private static func note(_ rpc: RPCMessage, _ app: inout App) {
     app.screen.note(rpc)
     switch (rpc.function, rpc.type) {
-    case (.show, .request):
-      for (name, value) in rpc.parameters where app.shows[name] != nil || app.shows.count < Self.mostMembers {
-        app.shows[name] = value
-      }
     case (.onPermissionsChange, .notification): app.permissions = rpc.parameters["permissionItem"]
     case (.getSystemCapability, .response), (.onSystemCapabilityUpdated, .notification):
       let capability = rpc.parameters["systemCapability"]?.object?["videoStreamingCapability"]?.object

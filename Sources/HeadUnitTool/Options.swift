@@ -218,7 +218,7 @@ struct Options {
         switch option {
         case "--address": address = value == "*" ? nil : value
         case "--control": control = try Self.parse(option, value, Control.init(text:))
-        case "--control-token": token = value
+        case "--control-token": token = try Self.parse(option, value, Control.token(text:))
         case "--web": web = try Self.parse(option, value, Control.init(text:))
         case "--make": make = value
         case "--model": model = value
@@ -454,6 +454,12 @@ extension Options.Control {
       return isPlain ? String(character) : "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16, uppercase: true)
     }.joined()
     return "http://\(Options.host(address)):\(port)/#\(fragment)"
+  }
+
+  /// What a header can carry as it is: visible ASCII, with spaces in between.
+  static func token(text: String) -> String? {
+    let isCarried = text.utf8.allSatisfy { (0x20...0x7E).contains($0) } && !text.hasPrefix(" ") && !text.hasSuffix(" ")
+    return isCarried && !text.isEmpty ? text : nil
   }
 
   static var newToken: String {

@@ -218,7 +218,7 @@ struct RecentLines: Sendable {
     var bytes: [UInt8] = []
     var last = number
     guard let first = lines.first?.number else { return ([], number) }
-    for line in lines.dropFirst(max(number - first + 1, 0)) where bytes.count < byteCount {
+    for line in lines.dropFirst(max(max(number, 0) - first + 1, 0)) where bytes.count < byteCount {
       bytes += line.bytes
       last = line.number
     }

@@ -267,6 +267,9 @@ import Testing
   @Test(arguments: [
     (["--control", "x"], "--control does not take"), (["--control-token", "a"], "--control-token needs --control"),
     (["--control", "0", "--log", "-"], "needs --control-token"),
+    (["--web", "0", "--control-token", ""], "--control-token does not take"),
+    (["--web", "0", "--control-token", "schlüssel"], "--control-token does not take"),
+    (["--web", "0", "--control-token", "a "], "--control-token does not take"),
     (["--web", "0", "--log", "-"], "needs --control-token"),
     (["--websocket", "0", "--websocket-origin", "https://a.example/"], "--websocket-origin does not take"),
     (["--web", "a:b"], "--web does not take"), (["--web", "localhost:0"], "is no numeric address"),

@@ -74,6 +74,9 @@ extension ConversationWriter {
     #expect(last == 30_000 && writer.sequence == 30_000)
     #expect(try parse(bytes).map { $0["seq"]?.integer } == Array(29_991...30_000))
     #expect(try writer.allLines.count <= 20_000)
+    let first = writer.lines(after: 0, atMost: 1).last
+    for number in [Int.min, -1] { #expect(writer.lines(after: number, atMost: 1).last == first) }
+    #expect(writer.lines(after: .max, atMost: .max).0.isEmpty)
   }
 
   /// A session whose messages, events and commands are full of what identifies somebody.

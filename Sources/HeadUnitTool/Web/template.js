@@ -59,7 +59,7 @@ function choices(app, members) {
   const all = sets.flatMap((id) => list(app.screen?.choiceSets?.[id], 100))
   return h(
     "ul",
-    { class: members.interactionLayout?.startsWith("ICON") ? "choices tiles" : "choices" },
+    { class: text(members.interactionLayout).startsWith("ICON") ? "choices tiles" : "choices" },
     all.slice(0, 200).filter((one) => Number.isInteger(one?.choiceID)).map((one) => h(
       "li", {},
       h(
@@ -114,7 +114,7 @@ const overlays = {
   PerformInteraction: (app, members) => [
     h("h3", {}, text(members.initialText)),
     members.interactionMode === "VR_ONLY" ? h("p", {}, "The driver answers by voice:") : null,
-    /KEYBOARD|SEARCH/.test(members.interactionLayout ?? "") ? keyboard("Type a text") : null,
+    /KEYBOARD|SEARCH/.test(text(members.interactionLayout)) ? keyboard("Type a text") : null,
     choices(app, members),
   ],
   Slider: (_, members) => [h("h3", {}, text(members.sliderHeader)), slider(members)],
@@ -184,7 +184,7 @@ export class Template {
     const screen = app.screen ?? {}
     const layout = text(shows.templateConfiguration?.template ?? screen.layout?.displayLayout, 50) || "DEFAULT"
     const hasMenu = list(screen.commands).length > 0 || list(screen.submenus).length > 0
-    const side = { LEFT_ALIGNED: "left", RIGHT_ALIGNED: "right" }[shows.alignment] ?? "center"
+    const side = { LEFT_ALIGNED: "left", RIGHT_ALIGNED: "right" }[text(shows.alignment)] ?? "center"
     const lines = fields.map((name) => text(shows[name]))
     const presets = list(shows.customPresets, 10)
     return [

@@ -27,7 +27,9 @@ package struct HeadUnitScreen: Sendable {
     // An app at FULL that was not on the screen has been opened later, so it replaces the present one.
     if let opened = apps.last(where: { $0.level == .full && $0.id != appOnScreen }) {
       appOnScreen = opened.id
-      operations += apps.filter { $0.id != opened.id && ($0.level == .full || $0.level == .limited) }
+      let others = apps.filter { $0.id != opened.id }
+      // The present one first: the states are compared after each change, and it must not seem to be opened then.
+      operations += (others.filter { $0.level == .full } + others.filter { $0.level == .limited })
         .map { .giveWay(id: $0.id, to: opened.role) }
     }
     if let starting = apps.last(where: { $0.isStreaming && $0.id != streamingApp }) {

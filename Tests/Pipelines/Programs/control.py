@@ -37,6 +37,11 @@ class Car:
         response = connection.getresponse()
         return response.status, response.read()
 
+    def memory(self):
+        """In kB."""
+        with open(f"/proc/{self.process.pid}/status") as status:
+            return next(int(line.split()[1]) for line in status if line.startswith("VmRSS"))
+
     def app(self):
         """The one that is registered; waits for it."""
         for _ in range(300):
@@ -59,6 +64,13 @@ def check_refusals(car):
     for text in ("lvel", "", "a\nb"):
         status, body = car.ask("POST", "/command", text)
         assert status == 400 and json.loads(body)["cause"], (text, status, body)
+    # Of a length that nobody can count nothing is kept either.
+    endless = socket.create_connection(("127.0.0.1", car.port), timeout=60)
+    endless.sendall(b"POST /command HTTP/1.1\r\nHost: x\r\nContent-Length: -1\r\n\r\n")
+    for _ in range(300):
+        endless.sendall(bytes(1 << 20))
+    assert car.memory() < 200_000, f"{car.memory()} kB"
+    endless.close()
 
 
 def check_commands(car):
@@ -133,9 +145,7 @@ def main():
         check_commands(car)
         check_expectations(car)
         check_followers(car)
-        with open(f"/proc/{car.process.pid}/status") as status:
-            memory = next(int(line.split()[1]) for line in status if line.startswith("VmRSS"))
-        assert memory < 200_000, f"{memory} kB"
+        assert car.memory() < 200_000, f"{car.memory()} kB"
         assert car.ask("POST", "/command", "quit")[0] == 200
         # One of its expectations was not met.
         assert car.process.wait(20) == 3

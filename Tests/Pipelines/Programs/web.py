@@ -275,12 +275,15 @@ def start_navigation(car):
 
 def check_words(head_unit):
     """Video that can't be decoded is said in words; touchable rectangles are where the app has them; the window gets
-    another size."""
+    another size; what was refused is not shown."""
     with Car(head_unit, options=["--no-checks"]) as car, Browser() as browser:
         app = start_navigation(car)
         app.request(49, {"hapticRectData": [{"id": 4, "rect": {"x": 80, "y": 48, "width": 160, "height": 96}}]})
+        assert app.request(13, {"mainField1": "accepted"})["success"]
+        assert not app.request(13, {"mainField1": "refused", "alignment": {"toString": 1}})["success"]
         page = Page(browser, car.url)
         page.wait("document.getElementById('problem').innerText.includes('waiting for a key frame')")
+        page.wait("document.querySelector('#template .first')?.textContent === 'accepted'")
         for unit in (SETS + KEY_FRAME + bytes(range(1, 200)), FRAME + b"end"):
             app.connection.sendall(bytes([0x41, 11, 0, app.session]) + struct.pack(">II", len(unit), 1) + unit)
         page.wait("document.getElementById('problem').innerText.includes('can\\'t decode the video (avc1.42c015)')")

@@ -24,6 +24,16 @@ import Testing
     #expect(screen.settle([app(1, .full), app(2, .limited)]) == [.giveWay(id: 2, to: .navigation)])
   }
 
+  /// The states are compared again after each change, before the next one is made.
+  @Test func openedAppStaysWhenTwoOthersGiveWay() {
+    var screen = HeadUnitScreen()
+    _ = screen.settle([app(3, .full, role: .other)])
+    let opened = screen.settle([app(1, .limited), app(2, .full), app(3, .full, role: .other)])
+    #expect(opened == [.giveWay(id: 3, to: .navigation), .giveWay(id: 1, to: .navigation)])
+    #expect(screen.settle([app(1, .limited), app(2, .full), app(3, .limited, role: .other)]) == [])
+    #expect(screen.appOnScreen == 2)
+  }
+
   @Test func screenIsFreeAgainWhenTheAppIsGone() {
     var screen = HeadUnitScreen()
     _ = screen.settle([app(1, .full)])
