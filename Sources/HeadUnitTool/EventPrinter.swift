@@ -100,10 +100,14 @@ final class EventPrinter: HeadUnitServerObserver {
   /// Gives the head unit a command that was typed or sent.
   /// - Returns: why it has no effect; nil if it has one.
   func perform(_ command: HeadUnitCommand, _ text: String, on server: HeadUnitServer) -> String? {
-    var failure: String?
     if command == .quit {
+      // Nothing is noted after the end.
+      noteCommand(text, failure: nil)
       end()
-    } else if server.webSockets.activate(command) {
+      return nil
+    }
+    var failure: String?
+    if server.webSockets.activate(command) {
       // An app in a cloud, which comes now.
     } else if command.needsApp, !isAppRegistered {
       failure = "command without effect: no app is registered"

@@ -15,16 +15,23 @@ struct PictureGroup: Sendable {
     let time: Duration
   }
 
-  /// More is no group of pictures of an app that wants to be tested.
+  /// Of a group with more, only the latest pictures are kept, for pages that show it already.
   private static let maximumByteCount = 64 << 20
+  private static let maximumCount = 10_000
 
-  /// Empty until there is a key frame with its parameter sets, and after a group that is too large.
-  private(set) var units: [Unit] = []
+  /// Those since the last key frame, or the latest of them; empty until there is a key frame with its parameter sets.
+  private var units: [Unit] = []
   private var byteCount = 0
   private var assembler = AccessUnitAssembler()
   /// The latest parameter sets, by their type, with start codes.
   private var parameterSets: [NALUnitType: [UInt8]] = [:]
   private var size: (width: Int, height: Int)?
+
+  /// Whether there is none.
+  var isEmpty: Bool { units.isEmpty }
+
+  /// The pictures from the last key frame on; empty if that is no longer kept.
+  var decodable: [Unit] { units.first?.isKeyFrame == true ? units : [] }
 
   /// Adds a message of the app, whose access units get the numbers after `number`.
   mutating func append(_ message: [UInt8], countingOn number: inout Int) {
@@ -37,12 +44,13 @@ struct PictureGroup: Sendable {
     if let unit = assembler.flush() { add(unit, &number) }
   }
 
-  /// The units behind the one of this number, at least one if there is any; all if that is not among them.
+  /// The units behind the one of this number, at least one if there is any; if that is not among them, those from the key
+  /// frame on.
   /// - Parameter byteCount: after so many bytes no further unit is added.
   func units(after number: Int, atMost byteCount: Int) -> ArraySlice<Unit> {
-    let first = units.lastIndex { $0.number <= number }.map { $0 + 1 } ?? 0
+    let next = units.lastIndex { $0.number <= number }.map { $0 + 1 }
     var rest = byteCount
-    return units[first...].prefix { unit in
+    return (next.map { units[$0...] } ?? decodable[...]).prefix { unit in
       defer { rest -= unit.bytes.count }
       return rest > 0
     }
@@ -73,9 +81,10 @@ struct PictureGroup: Sendable {
     }
     guard let size else { return }
     byteCount += bytes.count
-    guard byteCount < Self.maximumByteCount else {
-      units = []
-      return
+    if byteCount > Self.maximumByteCount || units.count >= Self.maximumCount {
+      let count = (units.count + 1) / 2
+      byteCount -= units[..<count].reduce(0) { $0 + $1.bytes.count }
+      units.removeFirst(count)
     }
     let sets =
       hasKeyFrame && !hasSets

@@ -190,17 +190,17 @@ final class PictureTaker: Sendable {
     state.withLock { state in
       guard let app = state.latest else { return nil }
       // The only picture so far.
-      if state.groups[app]?.units.isEmpty == true { state.groups[app]?.flush(countingOn: &state.unitCount) }
+      if state.groups[app]?.isEmpty == true { state.groups[app]?.flush(countingOn: &state.unitCount) }
       let number = position.flatMap { $0.app == app ? $0.number : nil } ?? 0
       return state.groups[app].map { (app, $0.units(after: number, atMost: byteCount)) }
     }
   }
 
   private func decode(_ group: PictureGroup?, in folder: borrowing Folder) throws(Failure) -> Picture {
-    guard let group, let (width, height) = group.units.last?.size else {
+    guard let units = group?.decodable, let (width, height) = units.last?.size else {
       throw Failure(text: "no app shows a picture that can be decoded", mayPass: true)
     }
-    try Self.write(group.units.flatMap(\.bytes), to: folder.path("h264"))
+    try Self.write(units.flatMap(\.bytes), to: folder.path("h264"))
     // The last picture stays.
     try Self.run(
       "filesrc location=\(folder.path("h264")) ! h264parse ! decodebin ! videoconvert ! \(Self.caps) ! "
