@@ -76,7 +76,7 @@ import Testing
     let headUnit = try HeadUnitProgram(
       in: folder, "--websocket", "0", "--websocket-tls", "--certificate", folder.path("keys/head-unit.pem"),
       "--private-key", folder.path("keys/head-unit-key.pem"), "--ca-certificates", folder.path("keys/authority.pem"),
-      "--record", folder.path("video.h264"))
+      "--record", folder.path("video.h264"), "--app-exits")
     let port = try headUnit.webSocketPort()
     let keys = "ca-certificates=\(folder.path("keys/authority.pem"))"
     let own = "certificate=\(folder.path("keys/app.pem")) private-key=\(folder.path("keys/app-key.pem"))"
@@ -92,7 +92,6 @@ import Testing
     let result = try folder.launch(
       "\(Self.video) ! sdlvideosink max-lateness=-1 uri=sdl+wss://127.0.0.1:\(port) \(keys) \(own)")
     #expect(result.status == 0, "\(result)")
-    headUnit.interrupt()
     _ = headUnit.waitForEnd()
     try expectPictures(in: "video.h264")
   }

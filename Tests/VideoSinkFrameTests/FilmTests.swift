@@ -90,7 +90,8 @@ import Testing
     for film in 1...2 {
       try pipeline.playAsAPlayer()
       try pipeline.waitForEnd()
-      #expect((38 * film...45 * film).contains(headUnit.record.video.count))
+      let statistics = try pipeline.sink.statistics.fields
+      #expect((38 * film...45 * film).contains(headUnit.record.video.count), "\(statistics)")
       try pipeline.reach(GST_STATE_READY)
     }
     #expect(headUnit.record.connections.count == 1 && headUnit.record.violations == [])
