@@ -36,8 +36,14 @@ extension FuzzTarget {
     rule((pieces.ping?.count ?? 0) <= 125 && pieces.ping == single.ping, "a ping that depends on the cut")
   }
 
+  private static let upgrade =
+    "GET / HTTP/1.1\r\nHost: car\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+    + "Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\nSec-WebSocket-Version: 13\r\n\r\n"
+
   /// The answer to any request is one head, and a request that is accepted gets an answer that the client accepts.
-  private static func checkWebSocketHeads(_ bytes: [UInt8]) {
+  private static func checkWebSocketHeads(_ input: [UInt8]) {
+    // The first run, which has no input, loads OpenSSL.
+    let bytes = input.isEmpty ? Array(upgrade.utf8) : input
     guard let count = HTTPHead.byteCount(in: bytes, from: 0), let head = HTTPHead(bytes[..<count]) else { return }
     if let request = try? WebSocketRequest(host: "car", target: "/", nonce: Array(repeating: 0, count: 16)) {
       try? request.check(head)
