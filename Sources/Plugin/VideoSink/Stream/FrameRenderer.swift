@@ -241,7 +241,6 @@ extension FrameRenderer {
     }
     return held.whileGivenBack { stream in
       if mustDeliver { stream.deliverNotifications() }
-      mustDeliver = false
       stream.sink.log(GST_LEVEL_DEBUG, "waiting until the head unit shows the app")
       let next = stream.waitForHeadUnit { negotiation -> VideoNegotiation.FrameDecision? in
         switch decide(timing, &negotiation, stream, &mustDeliver) {
