@@ -1,19 +1,21 @@
 /// Where a head unit's control listens, and what its requests have to know.
 package struct ControlAddress: Equatable, Sendable {
-  /// Numeric.
-  package var host = "127.0.0.1"
+  /// A name or a numeric address; nil for all of this machine's.
+  package var host: String? = "127.0.0.1"
   /// 0 takes any that is free.
   package var port: UInt16
   package var token = ""
 
-  /// `[ADDRESS:]PORT`; an IPv6 address is in square brackets. Nil for anything else.
+  /// `[ADDRESS:]PORT`; an IPv6 address is in square brackets, and * is all addresses. Nil for anything else.
   package init?(text: String) {
     let colon = text.lastIndex(of: ":")
     guard let port = UInt16(colon.map { String(text[text.index(after: $0)...]) } ?? text) else { return nil }
     self.port = port
     guard let colon else { return }
     let host = text[..<colon]
-    self.host = String(host.hasPrefix("[") && host.hasSuffix("]") ? host.dropFirst().dropLast() : host)
+    let address = String(host.hasPrefix("[") && host.hasSuffix("]") ? host.dropFirst().dropLast() : host)
+    guard !address.isEmpty else { return nil }
+    self.host = address == "*" ? nil : address
   }
 
   /// The address of the page, with the token where it does not leave the browser.

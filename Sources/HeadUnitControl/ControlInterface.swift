@@ -12,11 +12,15 @@ package final class ControlInterface: Sendable {
     var state: HeadUnitState
     /// Requests that wait for the end of an expectation, by its text; the oldest first.
     var expectations: [String: [HTTPResponder]] = [:]
+    /// Requests that wait for a picture.
+    var screenshotCount = 0
   }
 
   private static let jsonLines = "application/x-ndjson"
   /// Of the log, at once.
   private static let partByteCount = 64 << 10
+  /// At once; each keeps what its picture is decoded from.
+  private static let mostScreenshots = 8
 
   private let log: ConversationLog
   private let pictures: PictureTaker
@@ -68,7 +72,11 @@ package final class ControlInterface: Sendable {
 
   /// Sends the answers that are there, and closes all connections; the ports are free then.
   package func stop() {
-    for server in servers.withLock({ $0 }) { server.stop() }
+    let servers = servers.withLock { servers in
+      defer { servers = [] }
+      return servers
+    }
+    for server in servers { server.stop() }
   }
 
   /// Every event of the head unit, which log and pictures get from here.
@@ -171,7 +179,17 @@ package final class ControlInterface: Sendable {
   }
 
   private func sendScreenshot(_ responder: HTTPResponder) {
-    pictures.takeImage { image in
+    let isBusy = state.withLock { state in
+      guard state.screenshotCount < Self.mostScreenshots else { return true }
+      state.screenshotCount += 1
+      return false
+    }
+    guard !isBusy else {
+      return responder.answer(
+        Self.failure(503, "\(Self.mostScreenshots) pictures are being decoded already; ask again later"))
+    }
+    pictures.takeImage { [self] image in
+      state.withLock { $0.screenshotCount -= 1 }
       switch image {
       case .success(let bytes): responder.answer(HTTPAnswer(bytes, contentType: "image/png"))
       case .failure(let failure): responder.answer(Self.failure(409, failure.text))

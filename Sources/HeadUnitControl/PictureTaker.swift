@@ -64,7 +64,9 @@ package final class PictureTaker: Sendable {
 
   package init() {}
 
-  package func start(_ server: HeadUnitServer) throws(LinkError) {
+  /// Begins to look at pictures.
+  /// - Parameter server: whose tests ask for pictures; nil if none do.
+  package func start(_ server: HeadUnitServer?) throws(LinkError) {
     try WorkerThread.detach(name: "pictures") { [weak server] in
       while let work = self.next() {
         switch work {
@@ -105,9 +107,7 @@ package final class PictureTaker: Sendable {
 
   /// Gives `body` the picture that was shown last, as PNG, on another thread.
   package func takeImage(_ body: @escaping @Sendable (Result<[UInt8], Failure>) -> Void) {
-    state.change { state in
-      state.waiting.append(.image(Self.group(of: nil, state), body))
-    }
+    state.change { $0.waiting.append(.image(Self.group(of: nil, $0), body)) }
   }
 
   private func next() -> Work? {

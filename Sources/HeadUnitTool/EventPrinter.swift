@@ -90,7 +90,7 @@ final class EventPrinter: HeadUnitServerObserver {
     let isShared = options.control == options.web && options.control?.port != 0
     if let place = options.control {
       let port = try start(place, hasPage: isShared)
-      if !options.logsToOutput { printLine("control \(place.host):\(port) token \(place.token)") }
+      if !options.logsToOutput { printLine("control \(place.host ?? "*"):\(port) token \(place.token)") }
       log?.noteProgram("control", ["port": .integer(Int(port))])
     }
     if let place = options.web {
