@@ -121,15 +121,18 @@ let package = Package(
       name: "SDLHeadUnitLink",
       dependencies: ["SDLWire", "SDLMessages", "SDLHeadUnit", "SDLLink", "TLSEngine", "CLinux"],
       swiftSettings: strict),
+    // A head unit's control over HTTP, with its page for browsers.
+    .target(
+      name: "HeadUnitControl",
+      dependencies: ["SDLMessages", "SDLHeadUnit", "SDLLink", "SDLHeadUnitLink", "CLinux", "H264", "HTTPServe"],
+      resources: [.embedInCode("Web")], swiftSettings: strict),
     .executableTarget(
       name: "sdl-head-unit",
       dependencies: [
-        "SDLWire", "SDLMessages", "SDLHeadUnit", "SDLLink", "SDLHeadUnitLink", "TLSEngine", "CLinux", "CVersion",
-        "Discovery",
-        "H264", "HTTPServe",
+        "SDLMessages", "SDLHeadUnit", "SDLLink", "SDLHeadUnitLink", "HeadUnitControl", "TLSEngine", "CVersion",
+        "Discovery", "HTTPServe",
       ],
-      path: "Sources/HeadUnitTool", resources: [.embedInCode("Web")], swiftSettings: strict,
-      linkerSettings: programLink + withoutGLib),
+      path: "Sources/HeadUnitTool", swiftSettings: strict, linkerSettings: programLink + withoutGLib),
     // A module for each library that is looked up at run time, with the paths of GLib's headers.
     .systemLibrary(
       name: "CLibraries", pkgConfig: "glib-2.0",
