@@ -175,7 +175,7 @@ let package = Package(
       dependencies: [
         "GStreamerKit", "SDLWire", "SDLMessages", "H264", "SDLApp", "SDLHeadUnit", "SDLLink",
         "SDLAppLink", "SDLHeadUnitLink", "Bluetooth", "Discovery", "TLSEngine", "HTTPFetch", "X264Encoder",
-        "BackgroundNotice", "CarWindow",
+        "BackgroundNotice", "CarWindow", "HeadUnitControl", "HTTPServe",
       ],
       exclude: withoutX264 ? ["VideoSink/Encoders/LinkedEncoder.swift"] : [], swiftSettings: strictWithX264),
     .target(
@@ -223,6 +223,10 @@ let package = Package(
       dependencies: ["TestSupport", "SDLWire", "SDLMessages", "SDLApp", "SDLHeadUnit", "SDLLink", "Bluetooth"],
       swiftSettings: test),
     .testTarget(name: "DiscoveryTests", dependencies: ["TestSupport", "DBus", "Discovery"], swiftSettings: test),
+    .testTarget(
+      name: "HeadUnitControlTests",
+      dependencies: ["SDLWire", "SDLMessages", "SDLHeadUnit", "SDLHeadUnitLink", "HeadUnitControl"],
+      swiftSettings: test),
     .testTarget(name: "HTTPFetchTests", dependencies: ["TestSupport", "SDLLink", "HTTPFetch"], swiftSettings: test),
     .testTarget(name: "TLSEngineTests", dependencies: ["TestSupport", "TLSEngine"], swiftSettings: test),
     .testTarget(

@@ -49,6 +49,11 @@ package final class ConversationLog: Sendable {
     lines.finish()
   }
 
+  /// The same, and closes the file.
+  package func close() {
+    lines.close()
+  }
+
   package func note(_ event: HeadUnitServerEvent) {
     conversation.note(event, bulkFile: savedBulk(of: event))
     tellOfGrowth()

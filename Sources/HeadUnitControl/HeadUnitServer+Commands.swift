@@ -27,6 +27,7 @@ extension HeadUnitCommand {
   fileprivate var needsApp: Bool {
     switch self {
     case .level, .resize, .frameRate, .maximumBitrate, .update, .driverDistraction, .notify, .policyUpdate, .activate,
+      .close,
       .touch,
       .gesture,
       .driverInput, .audioStreaming, .endVideo, .endAudio, .cut, .cutSecondary, .unregister, .ignitionOff:

@@ -272,7 +272,7 @@ import Testing
     (["--web", "0", "--control-token", "a "], "--control-token does not take"),
     (["--web", "0", "--log", "-"], "needs --control-token"),
     (["--websocket", "0", "--websocket-origin", "https://a.example/"], "--websocket-origin does not take"),
-    (["--web", "a:b"], "--web does not take"), (["--web", "localhost:0"], "is no numeric address"),
+    (["--web", "a:b"], "--web does not take"), (["--web", "192.0.2.1:0"], "cannot listen on 192.0.2.1:0"),
     (["--control", "localhost:0"], "is no numeric address"),
     (["--script", "/dev/null", "--test", "b"], "/dev/null can't be read"),
     (["--shape", "up=fast"], "--shape: up=fast is no rate from 10kbit to 1000mbit"),
