@@ -172,6 +172,9 @@ package class Socket: @unchecked Sendable {
     return socket
   }
 
+  /// Ends both directions: whoever reads finds the end, here and at the peer.
+  package func shutDown() { _ = shutdown(descriptor, Int32(SHUT_RDWR)) }
+
   package var ownAddress: SocketAddress? { SocketAddress(boundTo: descriptor) }
   package var peerAddress: SocketAddress? { SocketAddress(connectedTo: descriptor) }
 

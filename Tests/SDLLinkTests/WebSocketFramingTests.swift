@@ -97,6 +97,26 @@ import Testing
     }
   }
 
+  /// What the peer's Close says, or how it is broken.
+  @Test(
+    arguments: [
+      ([], nil, nil), ([3, 232], 1000, nil), ([3, 233] + Array("ö".utf8), 1001, nil), ([0x0F, 0xA0], 4000, nil),
+      ([3], nil, 1002), ([3, 237], nil, 1002), ([0, 0], nil, 1002), ([0x13, 0x88], nil, 1002),
+      ([3, 232, 0xC3], nil, 1007),
+    ] as [([UInt8], UInt16?, UInt16?)])
+  func close(payload: [UInt8], code: UInt16?, fault: UInt16?) {
+    for pieces in [1, 1000] {
+      var input = WebSocketInput(peerIsClient: true)
+      var found: UInt16?
+      do throws(WebSocketFault) {
+        #expect(try decode(Self.frame(0x88, payload), pieces: pieces, &input) == [])
+      } catch {
+        found = error.code
+      }
+      #expect(found == fault && input.closeCode == code && input.isClosed)
+    }
+  }
+
   /// The kernel takes any number of bytes each time, and the writer passes pieces that end anywhere in a frame.
   @Test(arguments: [1, 2, 3] as [UInt64], [true, false]) func sent(seed: UInt64, isClient: Bool) throws {
     var random = SeededGenerator(seed: seed)

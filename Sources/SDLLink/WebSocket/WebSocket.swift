@@ -96,6 +96,8 @@ package final class WebSocket: Socket, @unchecked Sendable {
   }
 
   deinit {
+    // The last chance to say so. Whoever does not read is not waited for.
+    lock.withLock { _ in sayEnd(code: 1000) }
     memory.deallocate()
   }
 
@@ -268,7 +270,7 @@ package final class WebSocket: Socket, @unchecked Sendable {
         count = try state.input.decode(UnsafeMutableRawBufferPointer(rebasing: buffer[..<byteCount]))
       } catch {
         state.complaints.waiting = "broken WebSocket framing: \(error)"
-        close(code: 1002)
+        close(code: error.code)
         return .failed(errno: EPROTO)
       }
       answerControlFrames()
@@ -307,7 +309,7 @@ package final class WebSocket: Socket, @unchecked Sendable {
             state.complaints.waiting = "TLS of the WebSocket failed: \(failure)"
           }
           if state.early.isEmpty { result = failure.kind == .alert ? .endOfStream : .failed(errno: EPROTO) }
-          endReading()
+          carrier.shutDown()
           break
         }
         // Two records may be completed at once.
@@ -326,7 +328,12 @@ package final class WebSocket: Socket, @unchecked Sendable {
   }
 
   private func answerControlFrames() {
-    guard !state.input.isClosed else { return close(code: 1000) }
+    guard case .open = state.phase else { return }
+    if state.input.isClosed {
+      // A message that was begun goes first (RFC 6455, section 5.5.1), with a byte of it that is held back.
+      guard state.output.isBetweenMessages, state.heldBackCount == 0 else { return }
+      return close(code: state.input.closeCode)
+    }
     writePong()
     _ = flush()
   }
@@ -337,17 +344,22 @@ package final class WebSocket: Socket, @unchecked Sendable {
     enqueue(state.output.control(10, payload))
   }
 
-  private func close(code: UInt16) {
-    if state.output.isBetweenMessages {
-      enqueue(state.output.control(8, [UInt8(code >> 8), UInt8(truncatingIfNeeded: code)]))
-      _ = flush()
-    }
-    state.phase = .over
-    endReading()
+  private func close(code: UInt16?) {
+    sayEnd(code: code)
+    // The reader finds the end, although the peer may wait for this end to close.
+    carrier.shutDown()
   }
 
-  /// The reader finds the end, although the peer may wait for this end to close.
-  private func endReading() { _ = shutdown(descriptor, Int32(SHUT_RDWR)) }
+  /// Tells the peer that this is the end, by Close and by TLS, as far as the kernel takes that at once.
+  private func sayEnd(code: UInt16?) {
+    if case .open = state.phase, state.output.isBetweenMessages {
+      let payload = code.map { [UInt8($0 >> 8), UInt8(truncatingIfNeeded: $0)] } ?? []
+      enqueue(state.output.control(8, payload))
+    }
+    state.phase = .over
+    if let tls { state.unwritten += tls.end() }
+    _ = flush()
+  }
 
   // MARK: Sending
 
@@ -376,6 +388,13 @@ package final class WebSocket: Socket, @unchecked Sendable {
   }
 
   private func sendLocked(_ given: [UnsafeRawBufferPointer]) -> Transfer {
+    let transfer = sendMessages(given)
+    // The writer may have nothing more for a while.
+    answerControlFrames()
+    return transfer
+  }
+
+  private func sendMessages(_ given: [UnsafeRawBufferPointer]) -> Transfer {
     switch state.phase {
     case .handshake: return .wouldBlock
     case .failed, .over: return .failed(errno: EPIPE)
@@ -393,11 +412,7 @@ package final class WebSocket: Socket, @unchecked Sendable {
     if state.output.isBetweenMessages {
       state.output.begin(pieces)
     }
-    let transfer = tls.map { sendEncrypted(pieces, held, by: $0) } ?? sendInClear(pieces)
-    // The writer may have nothing more for a while.
-    writePong()
-    _ = flush()
-    return transfer
+    return tls.map { sendEncrypted(pieces, held, by: $0) } ?? sendInClear(pieces)
   }
 
   private func sendInClear(_ pieces: [UnsafeRawBufferPointer]) -> Transfer {

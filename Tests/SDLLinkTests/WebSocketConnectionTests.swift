@@ -1,0 +1,144 @@
+import Glibc
+import SDLHeadUnit
+import SDLMessages
+import SDLWire
+import Testing
+
+@testable import SDLAppLink
+@testable import SDLHeadUnitLink
+@testable import SDLLink
+
+extension LinkTests {
+  /// A head unit and an app over WebSocket.
+  @Suite struct WebSocketConnectionTests {
+    private func serve(
+      _ recorder: HeadUnitRecorder, _ configuration: HeadUnitConfiguration = quickHeadUnit()
+    ) throws -> (server: HeadUnitServer, port: UInt16) {
+      let server = try HeadUnitServer(configuration: configuration, address: "127.0.0.1", port: 0, observer: recorder)
+      let port = try server.webSockets.listen(
+        address: "127.0.0.1", port: 0, origins: AllowedOrigins(named: []), tls: nil)
+      try server.start()
+      return (server, port)
+    }
+
+    @Test func appRegisters() throws {
+      let headUnit = HeadUnitRecorder()
+      let app = ConnectionRecorder()
+      let (server, port) = try serve(headUnit)
+      let connection = AppConnection(
+        configuration: AppConnection.Configuration(
+          endpoint: .webSocket(WebSocketServer(host: "localhost", port: port, target: "/path?query")),
+          session: testSession), observer: app)
+      try connection.start()
+      #expect(eventually { app.registrationCount == 1 })
+      #expect(connection.isPeerOnThisMachine)
+      connection.stop(grace: .seconds(1))
+      connection.join()
+      server.stop()
+      server.join()
+      #expect(headUnit.protocolViolations.isEmpty)
+    }
+
+    /// Although the head unit offers one to apps on TCP.
+    @Test func noSecondaryTransportIsOffered() throws {
+      let (server, port) = try serve(HeadUnitRecorder(), HeadUnitPreset.bluetoothAndWiFi.configuration)
+      let tcp = try #require(Socket.tcp(family: AF_INET))
+      let address = try #require(try Resolver.addresses(host: "127.0.0.1", port: port, flags: 4).get().first)
+      _ = tcp.connect(to: address)
+      let wakeUp = WakeUp()
+      try wakeUp.open()
+      let opened = try WebSocketServer(host: "127.0.0.1", port: port).open(
+        tcp, until: MonotonicClock.now + testTimeout, clock: .monotonic, wakeUp: wakeUp, isWanted: { true })
+      let phone = PhoneConnection(try #require(opened))
+      phone.send(
+        .startService, .rpc, session: 0, payload: RPCServiceRequest(protocolVersion: ProtocolVersion(5, 4)).bytes)
+      let answer = try #require(phone.waitFor { $0.header.controlFrame == .startServiceACK ? $0 : nil })
+      #expect(RPCServiceAcknowledgement(payload: answer.payload, version: 5).secondaryTransports == [])
+      server.stop()
+      server.join()
+    }
+
+    @Test func wrongServer() throws {
+      let app = ConnectionRecorder()
+      let headUnit = HeadUnitRecorder()
+      let server = try HeadUnitServer(
+        configuration: quickHeadUnit(), address: "127.0.0.1", port: 0, observer: headUnit)
+      try server.start()
+      let connection = AppConnection(
+        configuration: AppConnection.Configuration(
+          endpoint: .webSocket(WebSocketServer(host: "127.0.0.1", port: try #require(server.port))),
+          session: testSession,
+          connectTimeout: .milliseconds(200)), observer: app)
+      try connection.start()
+      guard case .some(.some(.link(.noWebSocket(_, let failure)))) = app.waitForEnd() else {
+        Issue.record("\(app.events)")
+        return
+      }
+      #expect(failure.advice.contains("sdl://"))
+      server.stop()
+      server.join()
+    }
+
+    /// What follows the answer in the same segment is read at once: here Close, after which nothing comes.
+    @Test func closeBehindTheHandshake() throws {
+      let app = ConnectionRecorder()
+      let (listener, address) = try Socket.listening(address: "127.0.0.1", port: 0)
+      let connection = AppConnection(
+        configuration: AppConnection.Configuration(
+          endpoint: .webSocket(WebSocketServer(host: "127.0.0.1", port: address.port)), session: testSession),
+        observer: app)
+      try connection.start()
+      var accepted: Socket?
+      #expect(
+        eventually {
+          accepted = listener.accept()
+          return accepted != nil
+        })
+      let raw = try #require(accepted)
+      var request: [UInt8] = []
+      #expect(
+        eventually {
+          request += receive(raw).1
+          return request.suffix(4) == [13, 10, 13, 10]
+        })
+      let head = try #require(HTTPHead(request[...]))
+      guard case .accepted(let answer) = try WebSocketAnswer(to: head, origins: .none, at: nil) else {
+        return _ = Issue.record("refused")
+      }
+      raw.write(answer + WebSocketFramingTests.frame(0x88, [3, 232], key: nil))
+      guard case .some(.some(.link(.closedByPeer))) = app.waitForEnd() else {
+        return _ = Issue.record("\(app.events)")
+      }
+      connection.join()
+    }
+
+    /// The head unit comes to the app, when the driver wants it, and tells the token.
+    @Test func cloudApp() throws {
+      let app = ConnectionRecorder()
+      let headUnit = HeadUnitRecorder()
+      let listener = WebSocketListener(address: "127.0.0.1", port: 0) { _ in }
+      let connection = AppConnection(
+        configuration: AppConnection.Configuration(endpoint: .transport(listener), session: testSession), observer: app)
+      try connection.start()
+      #expect(eventually { listener.port != 0 })
+      var configuration = quickHeadUnit()
+      configuration.activation = nil
+      let server = try HeadUnitServer(
+        configuration: configuration, address: "127.0.0.1", port: 0, observer: headUnit)
+      server.webSockets.add(
+        [CloudApp(WebSocketServer(host: "127.0.0.1", port: listener.port), name: "ws://app", isActivated: false)],
+        authToken: "secret")
+      try server.start()
+      #expect(server.webSockets.activate(.activate(nil)))
+      #expect(!server.webSockets.activate(.activate(nil)))
+      connection.setVideoRequest(testRequest)
+      #expect(app.waitForGrant() != nil, "the driver has opened it")
+      // When the app has gone, it is pending again.
+      connection.stop(grace: .seconds(1))
+      connection.join()
+      #expect(eventually { server.webSockets.activate(.activate(nil)) })
+      server.stop()
+      server.join()
+    }
+  }
+}
