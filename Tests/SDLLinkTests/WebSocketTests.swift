@@ -33,19 +33,19 @@ extension LinkTests {
       }
     }
 
+    static let request = Array(
+      ("GET / HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"
+        + "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n").utf8)
+
     /// The server's end, with a client that speaks bytes.
     private func raw(_ request: String? = nil) throws -> (Socket, WebSocket) {
       let (raw, carrier) = try Socket.pair()
       let server = WebSocket(accepting: carrier, origins: AllowedOrigins(named: []), tls: nil)
-      raw.write(
-        Array(
-          (request
-            ?? "GET / HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"
-            + "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n").utf8))
+      raw.write(request.map { Array($0.utf8) } ?? Self.request)
       return (raw, server)
     }
 
-    private static let contexts: (client: TLSContext, server: TLSContext)? = {
+    static let contexts: (client: TLSContext, server: TLSContext)? = {
       var server = TLSCredentials.Sources()
       server.certificate = .file(TestCertificates.desk.headUnit)
       server.privateKey = .file(TestCertificates.desk.headUnitKey)

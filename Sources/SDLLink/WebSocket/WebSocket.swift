@@ -59,6 +59,7 @@ package final class WebSocket: Socket, @unchecked Sendable {
   /// Nil for the server.
   private let request: WebSocketRequest?
   private let origins: AllowedOrigins
+  private let obstacle: @Sendable () -> String?
   private let lock = Monitor(())
   private var state: State
   private let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: writeSize, alignment: 16)
@@ -68,24 +69,28 @@ package final class WebSocket: Socket, @unchecked Sendable {
   package convenience init(
     _ carrier: Socket, request: WebSocketRequest, tls: TLSSession?, closed: @escaping @Sendable () -> Void = {}
   ) {
-    self.init(carrier, request: request, origins: .none, tls: tls, closed: closed)
+    self.init(carrier, request: request, origins: .none, obstacle: { nil }, tls: tls, closed: closed)
   }
 
   /// The server's end.
-  /// - Parameter closed: is called when it goes away.
+  /// - Parameters:
+  ///   - obstacle: why the client can't be accepted when its request has come; nil if it can.
+  ///   - closed: is called when it goes away.
   package convenience init(
-    accepting carrier: Socket, origins: AllowedOrigins, tls: TLSSession?, closed: @escaping @Sendable () -> Void = {}
+    accepting carrier: Socket, origins: AllowedOrigins, obstacle: @escaping @Sendable () -> String? = { nil },
+    tls: TLSSession?, closed: @escaping @Sendable () -> Void = {}
   ) {
-    self.init(carrier, request: nil, origins: origins, tls: tls, closed: closed)
+    self.init(carrier, request: nil, origins: origins, obstacle: obstacle, tls: tls, closed: closed)
   }
 
   private init(
-    _ carrier: Socket, request: WebSocketRequest?, origins: AllowedOrigins, tls: TLSSession?,
-    closed: @escaping @Sendable () -> Void
+    _ carrier: Socket, request: WebSocketRequest?, origins: AllowedOrigins, obstacle: @escaping @Sendable () -> String?,
+    tls: TLSSession?, closed: @escaping @Sendable () -> Void
   ) {
     self.carrier = carrier
     self.request = request
     self.origins = origins
+    self.obstacle = obstacle
     self.tls = tls
     let isClient = request != nil
     state = State(input: WebSocketInput(peerIsClient: !isClient), output: WebSocketOutput(isClient: isClient))
@@ -213,7 +218,7 @@ package final class WebSocket: Socket, @unchecked Sendable {
   }
 
   private func answer(_ head: HTTPHead) throws(TransportFailure) {
-    switch try WebSocketAnswer(to: head, origins: origins, at: ownAddress) {
+    switch try WebSocketAnswer(to: head, origins: origins, at: ownAddress, obstacle: obstacle()) {
     case .accepted(let bytes): enqueue(bytes)
     case .refused(let bytes, let reason):
       enqueue(bytes)
