@@ -67,6 +67,7 @@
   FUNCTION (SSL_set_accept_state) \
   FUNCTION (SSL_set_bio) \
   FUNCTION (SSL_set_connect_state) \
+  FUNCTION (SSL_shutdown) \
   FUNCTION (SSL_write) \
   FUNCTION (TLS_method) \
   FUNCTION (X509_NAME_ENTRY_get_data) \

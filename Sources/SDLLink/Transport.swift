@@ -126,7 +126,7 @@ package final class PeerConnection: Sendable {
 
   /// The transport wants it to end: the reader finds the end of the stream. From any thread, also when it is closed.
   package func disconnect() {
-    established.withLock { if let socket = $0 { _ = shutdown(socket.descriptor, Int32(SHUT_RDWR)) } }
+    established.withLock { $0?.shutDown() }
     descriptor.withLock { descriptor in
       if let descriptor { _ = shutdown(descriptor, Int32(SHUT_RDWR)) }
     }

@@ -312,6 +312,25 @@ extension TLSSession {
     }
   }
 
+  /// Ends the session.
+  ///
+  /// - Returns: the alert that tells the peer (close_notify); nothing before the handshake is complete, and when the
+  ///   session is over already.
+  package func end() -> [UInt8] {
+    let output = try? withState { state throws(TLSError) -> [UInt8] in
+      guard state.phase == .established, let connection = state.connection, let transport = state.transport else {
+        return []
+      }
+      state.phase = .over
+      ssl.pointee.ERR_clear_error()
+      transport.destination = .handshake([])
+      defer { transport.destination = .handshake([]) }
+      _ = ssl.pointee.SSL_shutdown(connection)
+      return if case .handshake(let alert) = transport.destination { alert } else { [] }
+    }
+    return output ?? []
+  }
+
   /// Reads all of the transport's input; returns why it is the end.
   private func advance(
     _ connection: OpaquePointer, _ transport: MemoryTransport, _ state: inout State, _ plaintext: inout [UInt8]
@@ -335,7 +354,10 @@ extension TLSSession {
         guard size > 0 else {
           switch ssl.pointee.SSL_get_error(connection, size) {
           case SSL_ERROR_WANT_READ: return nil
-          case SSL_ERROR_ZERO_RETURN: return TLSError(.alert, "the peer has ended the session")
+          case SSL_ERROR_ZERO_RETURN:
+            // It wants the same alert back (RFC 5246, section 7.2.1).
+            _ = ssl.pointee.SSL_shutdown(connection)
+            return TLSError(.alert, "the peer has ended the session")
           default: return failure(connection)
           }
         }

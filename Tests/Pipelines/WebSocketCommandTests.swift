@@ -51,18 +51,33 @@ import Testing
     try expectPictures(in: "video.h264")
   }
 
-  /// The head unit connects, when the driver wants the app.
-  @Test func sinkWaits() throws {
+  /// The head unit connects, when the driver wants the app. With TLS, both ends have certificates.
+  @Test(arguments: [false, true]) func sinkWaits(isSecure: Bool) throws {
     // A port that is free now.
     let port = try HeadUnitProgram(in: folder).port
+    func keys(_ name: String, _ arguments: (String, String) -> [String]) -> [String] {
+      let files = [
+        ("certificate", "keys/\(name).pem"), ("private-key", "keys/\(name)-key.pem"),
+        ("ca-certificates", "keys/authority.pem"),
+      ]
+      return isSecure ? files.flatMap { arguments($0.0, folder.path($0.1)) } : []
+    }
+    if isSecure {
+      let make = Installation.package.appending(path: "scripts/make-certificates").path
+      #expect(try Program([make, folder.path("keys"), "test-1"], in: folder).wait().status == 0)
+    }
     let sink = try Program(
       ["gst-launch-1.0"]
-        + "\(Self.video) ! sdlvideosink max-lateness=-1 open-timeout=0 uri=sdl+ws-listen://127.0.0.1:\(port)"
-        .split(separator: " ").map(String.init), in: folder)
+        + "\(Self.video) ! sdlvideosink max-lateness=-1 open-timeout=0".split(separator: " ").map(String.init)
+        + ["uri=\(isSecure ? "sdl+wss" : "sdl+ws")-listen://127.0.0.1:\(port)"] + keys("app") { ["\($0)=\($1)"] },
+      in: folder)
+    let app = "\(isSecure ? "wss" : "ws")://localhost:\(port)/maps"
     let headUnit = try HeadUnitProgram(
-      in: folder, "--cloud-app", "ws://localhost:\(port)/maps", "--no-activation", "--commands", "--record",
-      folder.path("video.h264"), "--app-exits")
-    try headUnit.waitForOutput("waiting for the driver to activate the cloud app ws://localhost:\(port)/maps")
+      in: folder,
+      arguments: [
+        "--cloud-app", app, "--no-activation", "--commands", "--record", folder.path("video.h264"), "--app-exits",
+      ] + keys("head-unit") { ["--\($0)", $1] })
+    try headUnit.waitForOutput("waiting for the driver to activate the cloud app \(app)")
     try headUnit.command("activate")
     #expect(sink.wait().status == 0)
     #expect(headUnit.waitForEnd().output.contains("violations=0"))

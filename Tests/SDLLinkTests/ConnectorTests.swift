@@ -114,7 +114,7 @@ extension LinkTests {
       #expect(observer.waitFor { if case .connecting = $0 { true } else { nil } } == true)
       #expect(port.reopen())
       let isConnected = eventually {
-        clock.advance(by: AppConnection.refusalPause)
+        clock.advance(by: ConnectionOpener.refusalPause)
         return observer.events.contains { if case .connected = $0 { true } else { false } }
       }
       #expect(isConnected)

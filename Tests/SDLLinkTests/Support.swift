@@ -117,6 +117,14 @@ extension Socket {
   }
 }
 
+/// What one read brings.
+func receive(_ socket: Socket, atMost count: Int = 64 << 10) -> (Socket.Transfer, [UInt8]) {
+  var bytes = [UInt8](repeating: 0, count: count)
+  let transfer = bytes.withUnsafeMutableBytes { socket.receive(into: $0) }
+  guard case .bytes(let count) = transfer else { return (transfer, []) }
+  return (transfer, Array(bytes[..<count]))
+}
+
 /// Two TCP sockets of this machine that are connected with each other.
 /// - Parameter isNarrow: whether the first one has a small window, and the options of an SDL connection. Otherwise the
 ///   kernel takes megabytes that nobody reads.

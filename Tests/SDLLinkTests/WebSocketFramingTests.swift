@@ -97,6 +97,26 @@ import Testing
     }
   }
 
+  /// What the peer's Close says, or how it is broken.
+  @Test(
+    arguments: [
+      ([], nil, nil), ([3, 232], 1000, nil), ([3, 233] + Array("ö".utf8), 1001, nil), ([0x0F, 0xA0], 4000, nil),
+      ([3], nil, 1002), ([3, 237], nil, 1002), ([0, 0], nil, 1002), ([0x13, 0x88], nil, 1002),
+      ([3, 232, 0xC3], nil, 1007),
+    ] as [([UInt8], UInt16?, UInt16?)])
+  func close(payload: [UInt8], code: UInt16?, fault: UInt16?) {
+    for pieces in [1, 1000] {
+      var input = WebSocketInput(peerIsClient: true)
+      var found: UInt16?
+      do throws(WebSocketFault) {
+        #expect(try decode(Self.frame(0x88, payload), pieces: pieces, &input) == [])
+      } catch {
+        found = error.code
+      }
+      #expect(found == fault && input.closeCode == code && input.isClosed)
+    }
+  }
+
   /// The kernel takes any number of bytes each time, and the writer passes pieces that end anywhere in a frame.
   @Test(arguments: [1, 2, 3] as [UInt64], [true, false]) func sent(seed: UInt64, isClient: Bool) throws {
     var random = SeededGenerator(seed: seed)
@@ -174,6 +194,7 @@ import Testing
       ("HTTP/1.1 404 Not Found", "no WebSocket at /map (404 Not Found)", "path"),
       ("HTTP/1.1 403 Forbidden", "refuses the WebSocket (403 Forbidden)", "log"),
       ("HTTP/1.1 302 Found\r\nLocation: https://x.example/", "leads elsewhere to https://x.example/", "URI"),
+      ("HTTP/1.1 503 Service Unavailable", "no place for a WebSocket now (503", "End"),
       ("HTTP/1.1 500 Oh", "answers 500 Oh", "Check"), ("HTTP/1.1 500 Oh\u{7}", "does not answer with HTTP", "sdl://"),
       ("HTTP/1.1 200 OK", "answers 200 OK", "Check"),
       ("SSH-2.0-OpenSSH", "does not answer with HTTP", "sdl://"),
@@ -219,7 +240,8 @@ import Testing
   @Test(
     arguments: [
       ([], [:], "101"), (["Sec-WebSocket-Protocol: x", "Sec-WebSocket-Extensions: permessage-deflate"], [:], "101"),
-      ([], [0: "POST / HTTP/1.1"], "400"), ([], [0: "GET / HTTP/1.0"], "400"), ([], [2: "X: y"], "426"),
+      ([], [:], "503"), ([], [0: "POST / HTTP/1.1"], "400"), ([], [0: "GET / HTTP/1.0"], "400"),
+      ([], [2: "X: y"], "426"),
       ([], [3: "Connection: close"], "426"), ([], [5: "Sec-WebSocket-Version: 8"], "426"),
       ([], [4: "Sec-WebSocket-Key: short"], "400"), (["Origin: https://elsewhere.example"], [:], "403"),
       (["Origin: http://localhost:8080"], [:], "101"), (["Origin: null"], [:], "403"),
@@ -231,7 +253,9 @@ import Testing
     for (index, line) in changed { lines[index] = line }
     let head = try #require(HTTPHead(Array(((lines + added).joined(separator: "\r\n") + "\r\n\r\n").utf8)[...]))
     let bytes =
-      switch try WebSocketAnswer(to: head, origins: AllowedOrigins(named: []), at: nil) {
+      switch try WebSocketAnswer(
+        to: head, origins: AllowedOrigins(named: []), at: nil, obstacle: status == "503" ? "busy" : nil)
+      {
       case .accepted(let bytes), .refused(let bytes, _): bytes
       }
     let text = String(decoding: bytes, as: UTF8.self)

@@ -33,26 +33,19 @@ extension LinkTests {
       }
     }
 
+    static let request = Array(
+      ("GET / HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"
+        + "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n").utf8)
+
     /// The server's end, with a client that speaks bytes.
     private func raw(_ request: String? = nil) throws -> (Socket, WebSocket) {
       let (raw, carrier) = try Socket.pair()
       let server = WebSocket(accepting: carrier, origins: AllowedOrigins(named: []), tls: nil)
-      raw.write(
-        Array(
-          (request
-            ?? "GET / HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"
-            + "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n").utf8))
+      raw.write(request.map { Array($0.utf8) } ?? Self.request)
       return (raw, server)
     }
 
-    private func receive(_ socket: Socket, atMost count: Int = 64 << 10) -> (Socket.Transfer, [UInt8]) {
-      var bytes = [UInt8](repeating: 0, count: count)
-      let transfer = bytes.withUnsafeMutableBytes { socket.receive(into: $0) }
-      guard case .bytes(let count) = transfer else { return (transfer, []) }
-      return (transfer, Array(bytes[..<count]))
-    }
-
-    private static let contexts: (client: TLSContext, server: TLSContext)? = {
+    static let contexts: (client: TLSContext, server: TLSContext)? = {
       var server = TLSCredentials.Sources()
       server.certificate = .file(TestCertificates.desk.headUnit)
       server.privateKey = .file(TestCertificates.desk.headUnitKey)
@@ -156,6 +149,97 @@ extension LinkTests {
       #expect(wire.count == frame.count + 6 + 8 && wire.dropLast(7).last == 0x8A)
     }
 
+    // MARK: The end
+
+    /// Whoever lets a connection go says so.
+    @Test(arguments: [true, false]) func saysThatItEnds(isServer: Bool) throws {
+      func rest() throws -> Socket {
+        guard isServer else { return try narrowClient().raw }
+        let (raw, server) = try self.raw()
+        guard case .open = server.advance() else { throw LinkError.system(operation: "WebSocket", errno: EPROTO) }
+        withExtendedLifetime(server) { _ = receive(raw) }
+        return raw
+      }
+      let raw = try rest()
+      #expect(try Self.control(receive(raw).1, isMasked: !isServer) == [0x88, 3, 232])
+      #expect(receive(raw).0 == .endOfStream)
+    }
+
+    /// In the middle of a message nothing can be said, and a peer that takes no more is not waited for.
+    @Test(arguments: [(30, Int.max, 30), (0, 0, 0)]) func endsSilently(room: Int, later: Int, written: Int) throws {
+      func rest() throws -> Socket {
+        let (client, carrier, raw) = try narrowClient()
+        carrier.room = room
+        _ = frame(100).withUnsafeBytes { client.send($0) }
+        withExtendedLifetime(client) { carrier.room = later }
+        return raw
+      }
+      let raw = try rest()
+      #expect(receive(raw).1.count == written && receive(raw).0 == .endOfStream)
+    }
+
+    /// The peer's Close gets one back, with its code, or with that of what is wrong with it.
+    @Test(
+      arguments: [
+        ([0x88, 0x00], [0x88]), ([0x88, 0x02, 15, 160], [0x88, 15, 160]),
+        ([0x88, 0x03, 3, 232, 0xFF], [0x88, 3, 239]),
+        ([0x80, 0x00], [0x88, 3, 234]),
+      ] as [([UInt8], [UInt8])])
+    func closeIsAnswered(received: [UInt8], answer: [UInt8]) throws {
+      let (client, _, raw) = try narrowClient()
+      raw.write(received + received)
+      while case .wouldBlock = receive(client).0 {}
+      #expect(try Self.control(receive(raw).1, isMasked: true) == answer)
+      #expect(receive(raw).0 == .endOfStream)
+    }
+
+    /// A message that was begun ends first.
+    @Test func closeInTheMiddleOfAMessage() throws {
+      let (client, carrier, raw) = try narrowClient()
+      let frame = frame(100)
+      carrier.room = 50
+      guard case .bytes(let begun) = frame.withUnsafeBytes({ client.send($0) }) else {
+        return _ = Issue.record("not begun")
+      }
+      raw.write(WebSocketFramingTests.frame(0x88, [3, 233], key: nil))
+      #expect(receive(client).0 == .wouldBlock)
+      carrier.room = .max
+      #expect(frame[begun...].withUnsafeBytes { client.send($0) } == .bytes(frame.count - begun))
+      let wire = receive(raw).1
+      #expect(try WebSocketFramingTests.messages(Array(wire.dropLast(8)), isMasked: true) == [frame])
+      #expect(try Self.control(wire.suffix(8), isMasked: true) == [0x88, 3, 233])
+      #expect(receive(client).0 == .endOfStream && frame.withUnsafeBytes { client.send($0) } == .failed(errno: EPIPE))
+    }
+
+    /// Over TLS, its own end follows; that of the peer is answered.
+    @Test(arguments: [false, true]) func endOfTLS(byPeer: Bool) throws {
+      func rest() throws -> (Socket, TLSSession) {
+        let (raw, tls, server) = try rawTLS()
+        if byPeer {
+          raw.write(tls.end())
+          #expect(receive(server).0 == .endOfStream && server.takeComplaint() == nil)
+        }
+        return (raw, tls)
+      }
+      let (raw, tls) = try rest()
+      let end = receive(raw).1
+      if byPeer { return #expect(end.first == 21, "an alert") }
+      var plaintext: [UInt8] = []
+      let step = end.withUnsafeBytes { tls.receive($0, into: &plaintext) }
+      #expect(try step.failure?.kind == .alert && Self.control(plaintext, isMasked: false) == [0x88, 3, 232])
+    }
+
+    /// The opcode, with its bits, and the payload of the only control frame in `wire`.
+    private static func control(_ wire: some Collection<UInt8>, isMasked: Bool) throws -> [UInt8] {
+      let bytes = Array(wire)
+      try #require(bytes.count >= 2 && bytes[1] & 0x80 == (isMasked ? 0x80 : 0))
+      let size = Int(bytes[1] & 0x7F)
+      let key = isMasked ? Array(bytes[2..<6]) : [0, 0, 0, 0]
+      let payload = bytes[(isMasked ? 6 : 2)...]
+      try #require(payload.count == size)
+      return [bytes[0]] + payload.enumerated().map { $1 ^ key[$0 & 3] }
+    }
+
     /// A head unit's port may be reached by anybody: nothing that a client sends makes the server's memory grow.
     @Test func memoryIsBounded() throws {
       let (raw, server) = try raw()
@@ -239,8 +323,8 @@ extension LinkTests {
       }
     }
 
-    /// The end of TLS in the same read as data: poll(2) has to show it, for the peer may send no more.
-    @Test func brokenRecordBehindData() throws {
+    /// The server's end over TLS, with a client that speaks records.
+    private func rawTLS() throws -> (Socket, TLSSession, WebSocket) {
       let contexts = try #require(Self.contexts)
       let (raw, carrier) = try Socket.pair()
       let server = WebSocket(accepting: carrier, origins: .none, tls: contexts.server.makeSession())
@@ -251,16 +335,24 @@ extension LinkTests {
         _ = server.advance()
         raw.write(receive(raw).1.withUnsafeBytes { tls.receive($0, into: &plaintext) }.output)
       }
-      func record(_ bytes: [UInt8]) throws -> [UInt8] {
-        var record = [UInt8](repeating: 0, count: bytes.count + TLSRecord.maximumOverhead)
-        let count = try bytes.withUnsafeBytes { bytes in
-          try record.withUnsafeMutableBytes { try tls.encrypt(bytes, into: $0) }
-        }
-        return Array(record[..<count])
+      raw.write(try record(Array(try WebSocketRequest(host: "x", target: "/").bytes), tls))
+      guard case .open = server.advance() else { throw LinkError.system(operation: "WebSocket", errno: EPROTO) }
+      _ = receive(raw).1.withUnsafeBytes { tls.receive($0, into: &plaintext) }
+      return (raw, tls, server)
+    }
+
+    private func record(_ bytes: [UInt8], _ tls: TLSSession) throws -> [UInt8] {
+      var record = [UInt8](repeating: 0, count: bytes.count + TLSRecord.maximumOverhead)
+      let count = try bytes.withUnsafeBytes { bytes in
+        try record.withUnsafeMutableBytes { try tls.encrypt(bytes, into: $0) }
       }
-      raw.write(try record(Array(try WebSocketRequest(host: "x", target: "/").bytes)))
-      guard case .open = server.advance() else { return _ = Issue.record("not open") }
-      raw.write(try record(WebSocketFramingTests.frame(0x82, [1, 2, 3])) + [23, 3, 3, 0, 1, 0])
+      return Array(record[..<count])
+    }
+
+    /// The end of TLS in the same read as data: poll(2) has to show it, for the peer may send no more.
+    @Test func brokenRecordBehindData() throws {
+      let (raw, tls, server) = try rawTLS()
+      raw.write(try record(WebSocketFramingTests.frame(0x82, [1, 2, 3]), tls) + [23, 3, 3, 0, 1, 0])
       #expect(receive(server).1 == [1, 2, 3])
       #expect(server.takeComplaint()?.contains("TLS of the WebSocket failed") == true)
       #expect(server.isClosedByPeer && receive(server).0 == .endOfStream)
@@ -289,138 +381,6 @@ extension LinkTests {
       }
       #expect(failure?.reason.contains(reason) == true, "\(failure?.reason ?? "none")")
       #expect(failure?.advice.contains("ca-certificates") == true)
-    }
-
-    // MARK: A head unit and an app
-
-    private func serve(
-      _ recorder: HeadUnitRecorder, _ configuration: HeadUnitConfiguration = quickHeadUnit()
-    ) throws -> (server: HeadUnitServer, port: UInt16) {
-      let server = try HeadUnitServer(configuration: configuration, address: "127.0.0.1", port: 0, observer: recorder)
-      let port = try server.webSockets.listen(
-        address: "127.0.0.1", port: 0, origins: AllowedOrigins(named: []), tls: nil)
-      try server.start()
-      return (server, port)
-    }
-
-    @Test func appRegisters() throws {
-      let headUnit = HeadUnitRecorder()
-      let app = ConnectionRecorder()
-      let (server, port) = try serve(headUnit)
-      let connection = AppConnection(
-        configuration: AppConnection.Configuration(
-          endpoint: .webSocket(WebSocketServer(host: "localhost", port: port, target: "/path?query")),
-          session: testSession), observer: app)
-      try connection.start()
-      #expect(eventually { app.registrationCount == 1 })
-      #expect(connection.isPeerOnThisMachine)
-      connection.stop(grace: .seconds(1))
-      connection.join()
-      server.stop()
-      server.join()
-      #expect(headUnit.protocolViolations.isEmpty)
-    }
-
-    /// Although the head unit offers one to apps on TCP.
-    @Test func noSecondaryTransportIsOffered() throws {
-      let (server, port) = try serve(HeadUnitRecorder(), HeadUnitPreset.bluetoothAndWiFi.configuration)
-      let tcp = try #require(Socket.tcp(family: AF_INET))
-      let address = try #require(try Resolver.addresses(host: "127.0.0.1", port: port, flags: 4).get().first)
-      _ = tcp.connect(to: address)
-      let wakeUp = WakeUp()
-      try wakeUp.open()
-      let opened = try WebSocketServer(host: "127.0.0.1", port: port).open(
-        tcp, until: MonotonicClock.now + testTimeout, clock: .monotonic, wakeUp: wakeUp, isWanted: { true })
-      let phone = PhoneConnection(try #require(opened))
-      phone.send(
-        .startService, .rpc, session: 0, payload: RPCServiceRequest(protocolVersion: ProtocolVersion(5, 4)).bytes)
-      let answer = try #require(phone.waitFor { $0.header.controlFrame == .startServiceACK ? $0 : nil })
-      #expect(RPCServiceAcknowledgement(payload: answer.payload, version: 5).secondaryTransports == [])
-      server.stop()
-      server.join()
-    }
-
-    @Test func wrongServer() throws {
-      let app = ConnectionRecorder()
-      let headUnit = HeadUnitRecorder()
-      let server = try HeadUnitServer(
-        configuration: quickHeadUnit(), address: "127.0.0.1", port: 0, observer: headUnit)
-      try server.start()
-      let connection = AppConnection(
-        configuration: AppConnection.Configuration(
-          endpoint: .webSocket(WebSocketServer(host: "127.0.0.1", port: try #require(server.port))),
-          session: testSession,
-          connectTimeout: .milliseconds(200)), observer: app)
-      try connection.start()
-      guard case .some(.some(.link(.noWebSocket(_, let failure)))) = app.waitForEnd() else {
-        Issue.record("\(app.events)")
-        return
-      }
-      #expect(failure.advice.contains("sdl://"))
-      server.stop()
-      server.join()
-    }
-
-    /// What follows the answer in the same segment is read at once: here Close, after which nothing comes.
-    @Test func closeBehindTheHandshake() throws {
-      let app = ConnectionRecorder()
-      let (listener, address) = try Socket.listening(address: "127.0.0.1", port: 0)
-      let connection = AppConnection(
-        configuration: AppConnection.Configuration(
-          endpoint: .webSocket(WebSocketServer(host: "127.0.0.1", port: address.port)), session: testSession),
-        observer: app)
-      try connection.start()
-      var accepted: Socket?
-      #expect(
-        eventually {
-          accepted = listener.accept()
-          return accepted != nil
-        })
-      let raw = try #require(accepted)
-      var request: [UInt8] = []
-      #expect(
-        eventually {
-          request += receive(raw).1
-          return request.suffix(4) == [13, 10, 13, 10]
-        })
-      let head = try #require(HTTPHead(request[...]))
-      guard case .accepted(let answer) = try WebSocketAnswer(to: head, origins: .none, at: nil) else {
-        return _ = Issue.record("refused")
-      }
-      raw.write(answer + WebSocketFramingTests.frame(0x88, [3, 232], key: nil))
-      guard case .some(.some(.link(.closedByPeer))) = app.waitForEnd() else {
-        return _ = Issue.record("\(app.events)")
-      }
-      connection.join()
-    }
-
-    /// The head unit comes to the app, when the driver wants it, and tells the token.
-    @Test func cloudApp() throws {
-      let app = ConnectionRecorder()
-      let headUnit = HeadUnitRecorder()
-      let listener = WebSocketListener(address: "127.0.0.1", port: 0) { _ in }
-      let connection = AppConnection(
-        configuration: AppConnection.Configuration(endpoint: .transport(listener), session: testSession), observer: app)
-      try connection.start()
-      #expect(eventually { listener.port != 0 })
-      var configuration = quickHeadUnit()
-      configuration.activation = nil
-      let server = try HeadUnitServer(
-        configuration: configuration, address: "127.0.0.1", port: 0, observer: headUnit)
-      server.webSockets.add(
-        [CloudApp(WebSocketServer(host: "127.0.0.1", port: listener.port), name: "ws://app", isActivated: false)],
-        authToken: "secret")
-      try server.start()
-      #expect(server.webSockets.activate(.activate(nil)))
-      #expect(!server.webSockets.activate(.activate(nil)))
-      connection.setVideoRequest(testRequest)
-      #expect(app.waitForGrant() != nil, "the driver has opened it")
-      // When the app has gone, it is pending again.
-      connection.stop(grace: .seconds(1))
-      connection.join()
-      #expect(eventually { server.webSockets.activate(.activate(nil)) })
-      server.stop()
-      server.join()
     }
   }
 }

@@ -108,6 +108,7 @@ import Testing
       (Self.app(.early), "not valid before 2100-01-01"),
       (Self.app(.otherApp), "the serialNumber of its subject is \"another-app\""),
       ("\(Self.app()) ca-certificates=\(desk.appKey)", "holds no authority"),
+      ("uri=sdl+wss-listen://127.0.0.1:2021", "sdl+wss-listen needs a certificate"),
     ]
     for (properties, text) in cases {
       let pipeline = try sink("sdl+builtin:default", properties)

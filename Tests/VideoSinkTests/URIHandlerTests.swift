@@ -19,7 +19,10 @@ import Testing
     let protocols = try #require(gst_uri_handler_get_protocols(handler))
     var names: [String] = []
     while let name = protocols[names.count] { names.append(String(cString: name)) }
-    #expect(names == ["sdl", "sdl+bluetooth", "sdl+builtin", "sdl+fd", "sdl+ws", "sdl+ws-listen", "sdl+wss"])
+    #expect(
+      names == [
+        "sdl", "sdl+bluetooth", "sdl+builtin", "sdl+fd", "sdl+ws", "sdl+ws-listen", "sdl+wss", "sdl+wss-listen",
+      ])
   }
 
   @Test func setAndGet() throws {
@@ -101,8 +104,8 @@ import Testing
     ("sdl+fd:7?local=true", .descriptor(7, isLocal: true)),
     ("sdl+ws://car.local", .webSocket(host: "car.local", port: 2020, target: "", isSecure: false)),
     ("SDL+WSS://[::1]:443/a?b#c", .webSocket(host: "::1", port: 443, target: "/a?b", isSecure: true)),
-    ("sdl+ws-listen://:2021", .webSocketListener(address: nil, port: 2021)),
-    ("sdl+ws-listen://[::1]:1/", .webSocketListener(address: "::1", port: 1)),
+    ("sdl+ws-listen://:2021", .webSocketListener(address: nil, port: 2021, isSecure: false)),
+    ("sdl+wss-listen://[::1]:1/", .webSocketListener(address: "::1", port: 1, isSecure: true)),
     ("sdl+bluetooth:", .bluetooth(nil)),
     ("sdl+bluetooth:AA:BB:CC:DD:EE:FF", .bluetooth(BluetoothAddress("AA:BB:CC:DD:EE:FF"))),
     ("SDL+Bluetooth:aa:bb:cc:dd:ee:ff", .bluetooth(BluetoothAddress("AA:BB:CC:DD:EE:FF"))),
@@ -129,7 +132,8 @@ import Testing
     ("sdl+ws://::1", "sdl+ws://[::1]"), ("sdl+wss://car:0", "1…65535"), ("sdl+ws:", "sdl+ws://HOST"),
     ("sdl+ws-listen://", "sdl+ws-listen://:PORT"), ("sdl+ws-listen:2021", "sdl+ws-listen://:PORT"),
     ("sdl+ws-listen://:0", "sdl+ws-listen://:PORT"), ("sdl+ws-listen://:1/path", "sdl+ws-listen://:PORT"),
-    ("sdl+bluetooth:AA:BB", "AA:BB:CC:DD:EE:FF"), ("sdl+bluetooth:any", "sdl+bluetooth:"),
+    ("sdl+wss-listen:2021", "sdl+wss-listen://ADDRESS:PORT"), ("sdl+bluetooth:AA:BB", "AA:BB:CC:DD:EE:FF"),
+    ("sdl+bluetooth:any", "sdl+bluetooth:"),
     ("sdl+bluetooth://AA:BB:CC:DD:EE:FF", "not a URI"),
     ("sdl+builtin:unknown", "default, core, core-listed, generic-hmi, legacy, bluetooth-and-wifi, hostile"),
   ])

@@ -8,7 +8,7 @@ extension Property where Owner: AppElement {
     [
       .string(
         "uri", \.app.uri, "URI",
-        "Head unit: sdl://HOST[:PORT], sdl+ws[s]://HOST[:PORT][/PATH] (WebSocket), sdl+ws-listen://[ADDRESS]:PORT (waits for a WebSocket of the head unit), sdl+bluetooth:[ADDRESS] (waits for the car with this address, or for any), sdl+builtin:PRESET (default, core, core-listed, generic-hmi, legacy, bluetooth-and-wifi, hostile), or sdl+fd:NUMBER[?local=true], a connected stream socket that the element takes over. Unset: the built-in head unit",
+        "Head unit: sdl://HOST[:PORT], sdl+ws[s]://HOST[:PORT][/PATH] (WebSocket), sdl+ws[s]-listen://[ADDRESS]:PORT (waits for a WebSocket of the head unit), sdl+bluetooth:[ADDRESS] (waits for the car with this address, or for any), sdl+builtin:PRESET (default, core, core-listed, generic-hmi, legacy, bluetooth-and-wifi, hostile), or sdl+fd:NUMBER[?local=true], a connected stream socket that the element takes over. Unset: the built-in head unit",
         .mutableReady),
       .string(
         "app-name", \.app.name, "App name",

@@ -210,8 +210,9 @@ struct AppSettings: Equatable, Sendable {
     case .webSocket(let host, let port, let target, let isSecure):
       let tls = isSecure ? try self.tls.webContext() : nil
       return (.webSocket(WebSocketServer(host: host, port: port, target: target, tls: tls)), true)
-    case .webSocketListener(let address, let port):
-      return (.transport(WebSocketListener(address: address, port: port, log: log)), true)
+    case .webSocketListener(let address, let port, let isSecure):
+      let tls = isSecure ? try self.tls.webServerContext() : nil
+      return (.transport(WebSocketListener(address: address, port: port, tls: tls, log: log)), true)
     case .builtIn(let preset): return (.transport(BuiltInHeadUnit(preset.configuration, tls: tls, clock: clock)), true)
     case .bluetooth(let car):
       var configuration = BluetoothTransport.Configuration.app(only: car)

@@ -4,14 +4,14 @@ import SDLHeadUnit
 import SDLLink
 
 /// The address of a head unit: `sdl://HOST[:PORT]` over TCP, `sdl+bluetooth:[ADDRESS]` for a car that connects over
-/// Bluetooth, `sdl+ws[s]://HOST[:PORT]` over WebSocket, `sdl+ws-listen://[ADDRESS]:PORT` for a car that connects over
-/// WebSocket, `sdl+builtin:PRESET` in this process, or `sdl+fd:NUMBER` at the other end of a connected descriptor.
+/// Bluetooth, `sdl+ws[s]://HOST[:PORT]` over WebSocket, `sdl+ws[s]-listen://[ADDRESS]:PORT` for a car that connects
+/// over WebSocket, `sdl+builtin:PRESET` in this process, or `sdl+fd:NUMBER` at the other end of a connected descriptor.
 enum HeadUnitURI: Equatable {
   case tcp(host: String, port: UInt16)
   /// - Parameter target: path and query, empty for none.
   case webSocket(host: String, port: UInt16, target: String, isSecure: Bool)
   /// Nil for all addresses of this machine.
-  case webSocketListener(address: String?, port: UInt16)
+  case webSocketListener(address: String?, port: UInt16, isSecure: Bool)
   case builtIn(HeadUnitPreset)
   case descriptor(Int32, isLocal: Bool)
   /// Nil for any car.
@@ -30,8 +30,8 @@ enum HeadUnitURI: Equatable {
   init(_ text: String) throws(Malformed) {
     let form = text.prefix { $0 != ":" }.lowercased()
     let authority = URIAuthority(of: text, scheme: form)
-    if form == "sdl+ws-listen" {
-      self = try Self.listener(text, authority)
+    if ["sdl+ws-listen", "sdl+wss-listen"].contains(form) {
+      self = try Self.listener(text, authority, scheme: form)
       return
     }
     if ["sdl", "sdl+ws", "sdl+wss"].contains(form), let address = authority.unbracketedIPv6 {
@@ -90,17 +90,20 @@ enum HeadUnitURI: Equatable {
   }
 
   /// GStreamer takes no URI without a host.
-  private static func listener(_ text: String, _ authority: URIAuthority) throws(Malformed) -> HeadUnitURI {
+  private static func listener(
+    _ text: String, _ authority: URIAuthority, scheme: String
+  ) throws(Malformed) -> HeadUnitURI {
     guard authority.isMarked, ["", "/"].contains(authority.rest), let colon = authority.text.lastIndex(of: ":"),
       let port = authority.port(or: 0), port > 0, authority.unbracketedIPv6 == nil
     else {
       throw Malformed(
-        description: "'\(text)' names no port to listen on; write sdl+ws-listen://:PORT, or "
-          + "sdl+ws-listen://ADDRESS:PORT for one address of this machine")
+        description: "'\(text)' names no port to listen on; write \(scheme)://:PORT, or "
+          + "\(scheme)://ADDRESS:PORT for one address of this machine")
     }
     let host = authority.text[..<colon]
     let address = host.hasPrefix("[") && host.hasSuffix("]") ? host.dropFirst().dropLast() : host
-    return .webSocketListener(address: address.isEmpty ? nil : String(address), port: port)
+    return .webSocketListener(
+      address: address.isEmpty ? nil : String(address), port: port, isSecure: scheme == "sdl+wss-listen")
   }
 
   private static func path(of uri: OpaquePointer) -> String {

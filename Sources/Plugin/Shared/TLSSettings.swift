@@ -57,6 +57,20 @@ struct TLSSettings: Equatable, Sendable {
     }
   }
 
+  /// The same for the server of a WebSocket. With authorities, the client needs a certificate.
+  func webServerContext() throws(ElementError) -> TLSContext {
+    guard certificate != nil else {
+      throw .resource(
+        GST_RESOURCE_ERROR_SETTINGS,
+        "sdl+wss-listen needs a certificate for this machine: set the properties certificate and private-key.")
+    }
+    do throws(TLSError) {
+      return try TLSContext(role: .server, credentials: TLSCredentials(sources))
+    } catch {
+      throw ElementError(error)
+    }
+  }
+
   /// The same for an app, whose certificate must be valid now, and be issued for this app.
   func context(appID: String) throws(ElementError) -> TLSContext {
     guard certificate != nil else {

@@ -205,7 +205,7 @@ extension VideoSink {
   }()
 
   nonisolated(unsafe) private static let schemes = URIHandler.schemes(
-    "sdl", "sdl+bluetooth", "sdl+builtin", "sdl+fd", "sdl+ws", "sdl+ws-listen", "sdl+wss")
+    "sdl", "sdl+bluetooth", "sdl+builtin", "sdl+fd", "sdl+ws", "sdl+ws-listen", "sdl+wss", "sdl+wss-listen")
 
   static func of(_ instance: OpaquePointer?) -> VideoSink? {
     BaseSinkType.object(of: UnsafeMutableRawPointer(instance)).sink as? VideoSink

@@ -65,7 +65,7 @@ package final class AppConnection: Sendable {
   let writer: ConnectionWriter
   private let thread = WorkerThread(name: "sdl-connection")
   /// For ``Endpoint/transport(_:)``.
-  private let inbox: TransportInbox
+  let inbox: TransportInbox
   private let commands = Monitor(Commands())
   private let receivedByteCount = Atomic<UInt64>(0)
   private let hasLocalPeer = Atomic(false)
@@ -290,9 +290,6 @@ extension AppConnection {
 // MARK: From one attempt to connect to the next, on the connection thread
 
 extension AppConnection {
-  /// Between two attempts to reach a head unit that refuses connections because it is just starting.
-  static let refusalPause = Duration.milliseconds(250)
-
   struct Ending {
     /// Nil after ``stop(grace:)``.
     var failure: ConnectionFailure?
@@ -335,7 +332,7 @@ extension AppConnection {
     var ending = Ending(lastEpoch: lastEpoch)
     report(.attempting)
     do {
-      if let reader = try openTransport(isFirst: isFirst) {
+      if let reader = try ConnectionOpener(self).open(isFirst: isFirst) {
         ending = makeLoop(reader, after: lastEpoch).run()
       }
     } catch {
@@ -362,118 +359,41 @@ extension AppConnection {
     return ConnectionLoop(connection: self, reader: reader, lastEpoch: lastEpoch)
   }
 
-  /// Nil after ``stop(grace:)``.
-  private func openTransport(isFirst: Bool) throws(LinkError) -> FrameReader? {
-    switch configuration.endpoint {
-    case .tcp(let host, let port): try connect(host: host, port: port, isFirst: isFirst)
-    case .webSocket(let server): try connect(host: server.host, port: server.port, server, isFirst: isFirst)
-    case .descriptor(let descriptor): try use(descriptor)
-    case .transport(let transport): try connect(by: transport, isFirst: isFirst)
-    }
-  }
-
-  /// - Parameter server: the server of a WebSocket, which is to be opened; nil for TCP alone.
-  private func connect(
-    host: String, port: UInt16, _ server: WebSocketServer? = nil, isFirst: Bool
-  ) throws(LinkError) -> FrameReader? {
-    let timeout = configuration.connectTimeout
-    let deadline = clock.now + timeout
-    report(.resolving(host: host))
-    let resolver = try Resolver.start(host: host, port: port, wakeUp: wakeUp)
-    guard
-      let resolved = resolver.wait(
-        until: deadline, clock: clock, wakeUp: wakeUp, isWanted: { self.stopCommand == nil })
-    else {
-      guard stopCommand == nil else { return nil }
-      throw .resolvingTimedOut(host: host, after: timeout)
-    }
-    let addresses = try resolved.get()
-    // A user may start the app before the head unit, and a car's network comes up with the car.
-    let lastRetry = isFirst ? deadline - Self.refusalPause * 2 : .zero
-    var reported: Set<String> = []
-    while true {
-      let began = clock.now
-      var connector = Connector(
-        addresses: addresses, timeout: timeout, deadline: deadline, clock: clock, makeSocket: configuration.makeSocket)
-      let outcome = connector.run(
-        wakeUp: wakeUp, isWanted: { self.stopCommand == nil },
-        willTry: { address in
-          if reported.insert(address.description).inserted { self.report(.connecting(address: address.description)) }
-        })
-      switch outcome {
-      case .connected(let socket, let address):
-        return try open(server, over: socket, to: address, until: deadline)
-      case .interrupted: return nil
-      case .failed(.refused) where began < lastRetry, .failed(.unreachable) where began < lastRetry:
-        wait(until: began + Self.refusalPause)
-      case .failed(let error): throw error
-      }
-    }
-  }
-
-  /// Nil after ``stop(grace:)``.
-  private func open(
-    _ server: WebSocketServer?, over socket: Socket, to address: SocketAddress, until deadline: Duration
-  ) throws(LinkError) -> FrameReader? {
-    guard let server else { return FrameReader(socket: socket, peer: address.description) }
-    do throws(TransportFailure) {
-      return try server.open(
-        socket, until: deadline, clock: clock, wakeUp: wakeUp, isWanted: { self.stopCommand == nil }
-      ).map { FrameReader(socket: $0, peer: address.description) }
-    } catch {
-      throw .noWebSocket(address: address.description, error)
-    }
-  }
-
   /// Returns earlier only after ``stop(grace:)``, and when a peer has connected.
-  private func wait(until time: Duration) {
+  func wait(until time: Duration) {
     while stopCommand == nil, !inbox.isReady, clock.now < time {
-      waitForSignal(until: time)
+      wakeUp.wait(until: time, clock: clock)
     }
   }
+}
 
-  private func use(_ descriptor: ConnectedDescriptor) throws(LinkError) -> FrameReader {
-    let peer = "descriptor \(descriptor.number)"
-    guard let socket = descriptor.take() else { throw .closedByPeer(address: peer) }
-    return FrameReader(socket: socket, peer: peer)
+/// Decides whether another attempt to connect follows one that has ended, and when.
+struct ConnectionAttempts {
+  private var reconnection: Reconnection?
+  /// Until when the first connection is tried again; nil where peers connect by themselves, which may take any time.
+  private let firstDeadline: Duration?
+  private(set) var wasRegistered = false
+  /// The epoch of the last grant, from which the next session continues.
+  private(set) var lastEpoch: UInt32 = 0
+
+  init(_ configuration: AppConnection.Configuration, now: Duration) {
+    reconnection = configuration.reconnection.map(Reconnection.init(timing:))
+    var waitsForPeers = false
+    if case .transport(let transport) = configuration.endpoint { waitsForPeers = transport.waitsForPeers }
+    firstDeadline = waitsForPeers ? nil : now + configuration.connectTimeout
   }
 
-  /// Makes a connection, or waits for a peer that connects by itself, for as long as it takes. Nil after
-  /// ``stop(grace:)``.
-  ///
-  /// - Parameter isFirst: whether the app has never been registered. Then a missing service is waited for only until
-  ///   the connect time-out, since it may not be installed.
-  /// - Throws: the reason why peers can never connect.
-  private func connect(by transport: any Transport, isFirst: Bool) throws(LinkError) -> FrameReader? {
-    let deadline = isFirst ? clock.now + configuration.connectTimeout : nil
-    inbox.renew()
-    try inbox.start(transport)
-    if let connection = try transport.connect() {
-      return connection.takeSocket().map { FrameReader(socket: $0, peer: connection.peer) }
-    }
-    while stopCommand == nil {
-      switch inbox.take() {
-      case .connection(let connection):
-        guard let socket = connection.takeSocket() else { continue }
-        return FrameReader(socket: socket, peer: connection.peer)
-      case .failure(let failure): throw .transport(failure)
-      case .status(let status): report(.waiting(status))
-      case .nothing:
-        let end = missingService == nil ? nil : deadline
-        if let end, end <= clock.now, let failure = missingService { throw .transport(failure) }
-        waitForSignal(until: end)
-      }
-    }
-    return nil
-  }
-
-  private var missingService: TransportFailure? {
-    guard case .blocked(let failure)? = inbox.status, failure.kind == .serviceMissing else { return nil }
-    return failure
-  }
-
-  private func waitForSignal(until deadline: Duration?) {
-    wakeUp.wait(until: deadline, clock: clock)
+  /// - Parameter chance: a random number between 0 and 1.
+  /// - Returns: the pause before the next attempt; nil if there is none.
+  mutating func pause(after ending: AppConnection.Ending, now: Duration, chance: Double) -> Duration? {
+    lastEpoch = ending.lastEpoch
+    if ending.registeredTime != nil { wasRegistered = true }
+    guard let failure = ending.failure else { return nil }
+    let mayHeal =
+      wasRegistered
+      ? failure.canHeal
+      : failure.isRegisteredAlready || failure.mayHealAtFirst && firstDeadline.map { now < $0 } ?? true
+    return mayHeal ? reconnection?.pause(registeredTime: ending.registeredTime, chance: chance) : nil
   }
 }
 

@@ -59,6 +59,7 @@ package final class WebSocket: Socket, @unchecked Sendable {
   /// Nil for the server.
   private let request: WebSocketRequest?
   private let origins: AllowedOrigins
+  private let obstacle: @Sendable () -> String?
   private let lock = Monitor(())
   private var state: State
   private let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: writeSize, alignment: 16)
@@ -68,24 +69,28 @@ package final class WebSocket: Socket, @unchecked Sendable {
   package convenience init(
     _ carrier: Socket, request: WebSocketRequest, tls: TLSSession?, closed: @escaping @Sendable () -> Void = {}
   ) {
-    self.init(carrier, request: request, origins: .none, tls: tls, closed: closed)
+    self.init(carrier, request: request, origins: .none, obstacle: { nil }, tls: tls, closed: closed)
   }
 
   /// The server's end.
-  /// - Parameter closed: is called when it goes away.
+  /// - Parameters:
+  ///   - obstacle: why the client can't be accepted when its request has come; nil if it can.
+  ///   - closed: is called when it goes away.
   package convenience init(
-    accepting carrier: Socket, origins: AllowedOrigins, tls: TLSSession?, closed: @escaping @Sendable () -> Void = {}
+    accepting carrier: Socket, origins: AllowedOrigins, obstacle: @escaping @Sendable () -> String? = { nil },
+    tls: TLSSession?, closed: @escaping @Sendable () -> Void = {}
   ) {
-    self.init(carrier, request: nil, origins: origins, tls: tls, closed: closed)
+    self.init(carrier, request: nil, origins: origins, obstacle: obstacle, tls: tls, closed: closed)
   }
 
   private init(
-    _ carrier: Socket, request: WebSocketRequest?, origins: AllowedOrigins, tls: TLSSession?,
-    closed: @escaping @Sendable () -> Void
+    _ carrier: Socket, request: WebSocketRequest?, origins: AllowedOrigins, obstacle: @escaping @Sendable () -> String?,
+    tls: TLSSession?, closed: @escaping @Sendable () -> Void
   ) {
     self.carrier = carrier
     self.request = request
     self.origins = origins
+    self.obstacle = obstacle
     self.tls = tls
     let isClient = request != nil
     state = State(input: WebSocketInput(peerIsClient: !isClient), output: WebSocketOutput(isClient: isClient))
@@ -96,6 +101,8 @@ package final class WebSocket: Socket, @unchecked Sendable {
   }
 
   deinit {
+    // The last chance to say so. Whoever does not read is not waited for.
+    lock.withLock { _ in sayEnd(code: 1000) }
     memory.deallocate()
   }
 
@@ -211,7 +218,7 @@ package final class WebSocket: Socket, @unchecked Sendable {
   }
 
   private func answer(_ head: HTTPHead) throws(TransportFailure) {
-    switch try WebSocketAnswer(to: head, origins: origins, at: ownAddress) {
+    switch try WebSocketAnswer(to: head, origins: origins, at: ownAddress, obstacle: obstacle()) {
     case .accepted(let bytes): enqueue(bytes)
     case .refused(let bytes, let reason):
       enqueue(bytes)
@@ -268,7 +275,7 @@ package final class WebSocket: Socket, @unchecked Sendable {
         count = try state.input.decode(UnsafeMutableRawBufferPointer(rebasing: buffer[..<byteCount]))
       } catch {
         state.complaints.waiting = "broken WebSocket framing: \(error)"
-        close(code: 1002)
+        close(code: error.code)
         return .failed(errno: EPROTO)
       }
       answerControlFrames()
@@ -307,7 +314,7 @@ package final class WebSocket: Socket, @unchecked Sendable {
             state.complaints.waiting = "TLS of the WebSocket failed: \(failure)"
           }
           if state.early.isEmpty { result = failure.kind == .alert ? .endOfStream : .failed(errno: EPROTO) }
-          endReading()
+          carrier.shutDown()
           break
         }
         // Two records may be completed at once.
@@ -326,7 +333,12 @@ package final class WebSocket: Socket, @unchecked Sendable {
   }
 
   private func answerControlFrames() {
-    guard !state.input.isClosed else { return close(code: 1000) }
+    guard case .open = state.phase else { return }
+    if state.input.isClosed {
+      // A message that was begun goes first (RFC 6455, section 5.5.1), with a byte of it that is held back.
+      guard state.output.isBetweenMessages, state.heldBackCount == 0 else { return }
+      return close(code: state.input.closeCode)
+    }
     writePong()
     _ = flush()
   }
@@ -337,17 +349,22 @@ package final class WebSocket: Socket, @unchecked Sendable {
     enqueue(state.output.control(10, payload))
   }
 
-  private func close(code: UInt16) {
-    if state.output.isBetweenMessages {
-      enqueue(state.output.control(8, [UInt8(code >> 8), UInt8(truncatingIfNeeded: code)]))
-      _ = flush()
-    }
-    state.phase = .over
-    endReading()
+  private func close(code: UInt16?) {
+    sayEnd(code: code)
+    // The reader finds the end, although the peer may wait for this end to close.
+    carrier.shutDown()
   }
 
-  /// The reader finds the end, although the peer may wait for this end to close.
-  private func endReading() { _ = shutdown(descriptor, Int32(SHUT_RDWR)) }
+  /// Tells the peer that this is the end, by Close and by TLS, as far as the kernel takes that at once.
+  private func sayEnd(code: UInt16?) {
+    if case .open = state.phase, state.output.isBetweenMessages {
+      let payload = code.map { [UInt8($0 >> 8), UInt8(truncatingIfNeeded: $0)] } ?? []
+      enqueue(state.output.control(8, payload))
+    }
+    state.phase = .over
+    if let tls { state.unwritten += tls.end() }
+    _ = flush()
+  }
 
   // MARK: Sending
 
@@ -376,6 +393,13 @@ package final class WebSocket: Socket, @unchecked Sendable {
   }
 
   private func sendLocked(_ given: [UnsafeRawBufferPointer]) -> Transfer {
+    let transfer = sendMessages(given)
+    // The writer may have nothing more for a while.
+    answerControlFrames()
+    return transfer
+  }
+
+  private func sendMessages(_ given: [UnsafeRawBufferPointer]) -> Transfer {
     switch state.phase {
     case .handshake: return .wouldBlock
     case .failed, .over: return .failed(errno: EPIPE)
@@ -393,11 +417,7 @@ package final class WebSocket: Socket, @unchecked Sendable {
     if state.output.isBetweenMessages {
       state.output.begin(pieces)
     }
-    let transfer = tls.map { sendEncrypted(pieces, held, by: $0) } ?? sendInClear(pieces)
-    // The writer may have nothing more for a while.
-    writePong()
-    _ = flush()
-    return transfer
+    return tls.map { sendEncrypted(pieces, held, by: $0) } ?? sendInClear(pieces)
   }
 
   private func sendInClear(_ pieces: [UnsafeRawBufferPointer]) -> Transfer {

@@ -66,6 +66,9 @@ package struct WebSocketRequest: Sendable {
     case 401, 403:
       throw TransportFailure(
         .notAuthorized, "it refuses the WebSocket (\(name))", advice: "Its log may say why it wants no connection.")
+    case 503:
+      throw TransportFailure(
+        .unreachable, "it has no place for a WebSocket now (\(name))", advice: "End the connection that it has.")
     default:
       throw TransportFailure(
         .unreachable, "it opens no WebSocket, but answers \(name)", advice: "Check host, port and path in the URI.")
@@ -106,8 +109,12 @@ enum WebSocketAnswer {
   /// An HTTP error, and the reason in a form that can follow a colon.
   case refused([UInt8], reason: String)
 
-  /// - Parameter address: the server's end of the connection.
-  init(to head: HTTPHead, origins: AllowedOrigins, at address: SocketAddress?) throws(TransportFailure) {
+  /// - Parameters:
+  ///   - address: the server's end of the connection.
+  ///   - obstacle: why no WebSocket can be opened now, in a form that can follow a colon.
+  init(
+    to head: HTTPHead, origins: AllowedOrigins, at address: SocketAddress?, obstacle: String? = nil
+  ) throws(TransportFailure) {
     let words = head.firstLine.split(separator: " ")
     guard words.count == 3, words[0] == "GET", words[2] == "HTTP/1.1", head.has("host") else {
       self = Self.refusal("400 Bad Request", "it is no GET request of HTTP/1.1")
@@ -128,6 +135,10 @@ enum WebSocketAnswer {
     }
     guard let key = head.value("sec-websocket-key"), key.utf8.count == 24 else {
       self = Self.refusal("400 Bad Request", "it has no valid Sec-WebSocket-Key")
+      return
+    }
+    if let obstacle {
+      self = Self.refusal("503 Service Unavailable", obstacle)
       return
     }
     let accept = try WebSocketHandshake.accept(key)

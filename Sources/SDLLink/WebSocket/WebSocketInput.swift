@@ -1,9 +1,12 @@
 /// A violation of WebSocket's framing (RFC 6455), in a form that can follow a colon.
 package struct WebSocketFault: Error, Equatable, Sendable, CustomStringConvertible {
   package let description: String
+  /// The status code that Close names it by (section 7.4.1).
+  let code: UInt16
 
-  init(_ description: String) {
+  init(_ description: String, code: UInt16 = 1002) {
     self.description = description
+    self.code = code
   }
 }
 
@@ -41,6 +44,8 @@ package struct WebSocketInput: Sendable {
   package private(set) var textMessageCount = 0
   /// Whether the peer has sent Close; what follows is ignored (section 5.5.1).
   package private(set) var isClosed = false
+  /// The status code of the peer's Close; nil for one without, and before.
+  private(set) var closeCode: UInt16?
   /// The payload of the last ping: earlier ones need no pong (section 5.5.3).
   private var ping: [UInt8]?
 
@@ -60,7 +65,7 @@ package struct WebSocketInput: Sendable {
       if remaining == 0 {
         header.append(buffer[read])
         read += 1
-        if try parseHeader(), remaining == 0 { finishFrame() }
+        if try parseHeader(), remaining == 0 { try finishFrame() }
         continue
       }
       let count = Int(min(UInt64(buffer.count - read), remaining))
@@ -68,7 +73,7 @@ package struct WebSocketInput: Sendable {
       take(bytes, UnsafeMutableRawBufferPointer(rebasing: buffer[written...]), &written)
       read += count
       remaining -= UInt64(count)
-      if remaining == 0 { finishFrame() }
+      if remaining == 0 { try finishFrame() }
     }
     return written
   }
@@ -130,14 +135,28 @@ package struct WebSocketInput: Sendable {
     }
   }
 
-  private mutating func finishFrame() {
+  private mutating func finishFrame() throws(WebSocketFault) {
     switch frame {
     case .data: if isLastFragment { message = nil }
-    case .control(8): isClosed = true
+    case .control(8): try close()
     case .control(9): ping = control
     // An unasked pong needs no answer.
     case .control: break
     }
+  }
+
+  /// Takes the payload of Close: nothing, or a status code with a reason in UTF-8 (sections 5.5.1 and 7.4).
+  private mutating func close() throws(WebSocketFault) {
+    isClosed = true
+    guard !control.isEmpty else { return }
+    let code = control.prefix(2).reduce(UInt16(0)) { $0 << 8 | UInt16($1) }
+    guard control.count >= 2, [1000...1003, 1007...1014, 3000...4999].contains(where: { $0 ~= code }) else {
+      throw WebSocketFault("Close with a status code that there is not")
+    }
+    guard String(validating: control[2...], as: UTF8.self) != nil else {
+      throw WebSocketFault("Close with a reason that is not UTF-8", code: 1007)
+    }
+    closeCode = code
   }
 }
 

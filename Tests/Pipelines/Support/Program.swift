@@ -201,7 +201,11 @@ final class HeadUnitProgram {
   private let input = Pipe()
   let port: Int
 
-  init(in folder: TemporaryFolder, _ arguments: String...) throws {
+  convenience init(in folder: TemporaryFolder, _ arguments: String...) throws {
+    try self.init(in: folder, arguments: arguments)
+  }
+
+  init(in folder: TemporaryFolder, arguments: [String]) throws {
     program = try Program([Installation.headUnitTool.path, "--port", "0"] + arguments, in: folder, input: input)
     port = try program.waitForOutput { output in
       output.firstMatch(of: /(?m)^listening.*?(\d+)$/).flatMap { Int($0.1) }
