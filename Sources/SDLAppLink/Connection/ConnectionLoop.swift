@@ -182,10 +182,10 @@ final class ConnectionLoop {
     var changes: [ConnectionWriter.GrantChange] = []
     let audioGrant = status.usableAudioGrant
     if audioGrant?.epoch != former.usableAudioGrant?.epoch {
-      changes.append(change(of: .audio, to: audioGrant.map { MediaGrant($0) }))
+      changes.append(change(of: .audio, to: audioGrant?.media))
     }
     if status.videoGrant?.epoch != former.videoGrant?.epoch {
-      changes.append(change(of: .video, to: status.videoGrant.map { MediaGrant($0) }))
+      changes.append(change(of: .video, to: status.videoGrant?.media))
     }
     return changes
   }
