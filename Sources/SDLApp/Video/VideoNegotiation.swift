@@ -279,9 +279,9 @@ extension VideoNegotiation {
     announceStart()
     if let wait = status.videoWait, wait != former.videoWait, pipeline.isRunning { notify(.stream(.waiting(wait))) }
     if let video = status.video, video != former.video {
-      let displays = try selection.receive(
+      let (displays, leftOut) = try selection.receive(
         video.capability, screen: video.fallbackSize, allowed: settings.transports, largest: settings.largestPicture)
-      if let problem = selection.takeLeftOut() { notify(.problem(problem)) }
+      if let leftOut { notify(.problem(leftOut)) }
       questions.ranges = beginChoice(.headUnit(displays))
     }
     if !questions.asksUpstream, questions.ranges == nil { requestPlayingIfNeeded() }
