@@ -7,10 +7,15 @@ import Synchronization
 /// Everything that happens to a head unit, as a JSON object on each line (`--log`, `GET /log`): the conversation with the
 /// apps, commands, and what its program does.
 package final class ConversationLog: Sendable {
+  /// In a structure, since each access to a closure in the mutex itself would wrap it once more.
+  private struct Listener {
+    /// Called after each line, with no lock held.
+    var noteGrowth: (@Sendable () -> Void)?
+  }
+
   private let lines: ConversationWriter
   private let conversation: ServerConversation
-  /// Called after each line, with no lock held.
-  private let grown = Mutex<(@Sendable () -> Void)?>(nil)
+  private let listener = Mutex(Listener())
   /// Where files of apps are kept; nil for nowhere.
   private let folder: String?
   private let bulkCount = Atomic(0)
@@ -33,7 +38,7 @@ package final class ConversationLog: Sendable {
   package var failure: Int32? { lines.failure ?? bulkFailure.withLock { $0 } }
 
   func whenGrown(_ body: @escaping @Sendable () -> Void) {
-    grown.withLock { $0 = body }
+    listener.withLock { $0.noteGrowth = body }
   }
 
   /// The number of the last line.
@@ -60,7 +65,7 @@ package final class ConversationLog: Sendable {
   }
 
   private func tellOfGrowth() {
-    grown.withLock { $0 }?()
+    listener.withLock { $0 }.noteGrowth?()
   }
 
   /// A line that the program of the test has written.

@@ -85,8 +85,15 @@ package final class PictureTaker: Sendable {
     _ = state.wait(until: nil) { $0.isOver || $0.waiting.isEmpty && !$0.isWorking ? () : nil }
   }
 
+  /// Pictures that are waited for are not looked at any more.
   package func finish() {
-    state.change { $0.isOver = true }
+    // Released without the lock.
+    let waiting = state.change { state in
+      state.isOver = true
+      defer { state.waiting = [] }
+      return state.waiting
+    }
+    _ = consume waiting
   }
 
   package func note(_ event: HeadUnitSession.Event, of id: UInt8) {

@@ -63,7 +63,8 @@ extension HeadUnitServer.Operation {
     case .policyUpdate(let url): self = .control(.everyApp) { $0.requestPolicyUpdate(from: url, now: $1) }
     case .activate(let id): self = .control(id.map { .app($0) } ?? recipient) { $0.activateApp(now: $1) }
     case .close(let id):
-      let status = HMIStatus(level: HMILevel.none, audioStreamingState: .notAudible, videoStreamingState: .notStreamable)
+      let status = HMIStatus(
+        level: HMILevel.none, audioStreamingState: .notAudible, videoStreamingState: .notStreamable)
       self = .control(id.map { .app($0) } ?? recipient) { $0.setHMIStatus(status, now: $1) }
     case .touch(let event): self = .control(recipient) { $0.touch(event, now: $1) }
     case .gesture(let gesture): self = .touch(recipient, gesture)

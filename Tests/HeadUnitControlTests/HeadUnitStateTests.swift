@@ -52,7 +52,8 @@ import Testing
   /// There is no app before the registration, whatever the session sends.
   @Test func nothingBeforeTheRegistration() {
     let state = Self.state([
-      .hmiStatusSent(HMIStatus(level: HMILevel.none, videoStreamingState: .notStreamable)), Self.show(.request, ["mainField1": .string("Hello")]),
+      .hmiStatusSent(HMIStatus(level: HMILevel.none, videoStreamingState: .notStreamable)),
+      Self.show(.request, ["mainField1": .string("Hello")]),
       .videoData([1, 2, 3]), .audioData([1, 2]),
     ])
     #expect(Self.app(state) == nil)

@@ -75,7 +75,7 @@ import Testing
 
   @Test(arguments: [
     ("web=nonsense", GST_RESOURCE_ERROR_SETTINGS, "'nonsense' is no port"),
-    ("web=0 web-token=\"a\\nb\"", GST_RESOURCE_ERROR_SETTINGS, "the token can't be used"),
+    ("web=0 web-token=schlüssel", GST_RESOURCE_ERROR_SETTINGS, "the token can't be used"),
     ("web=192.0.2.1:0", GST_RESOURCE_ERROR_OPEN_READ, "this machine has no address 192.0.2.1"),
     ("web=does-not-exist.invalid:0", GST_RESOURCE_ERROR_NOT_FOUND, "no host does-not-exist.invalid"),
   ])

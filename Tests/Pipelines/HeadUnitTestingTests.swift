@@ -273,7 +273,7 @@ import Testing
     (["--web", "0", "--log", "-"], "needs --control-token"),
     (["--websocket", "0", "--websocket-origin", "https://a.example/"], "--websocket-origin does not take"),
     (["--web", "a:b"], "--web does not take"), (["--web", "192.0.2.1:0"], "cannot listen on 192.0.2.1:0"),
-    (["--control", "localhost:0"], "is no numeric address"),
+    (["--control", "does-not-exist.invalid:0"], "cannot resolve the host name"),
     (["--script", "/dev/null", "--test", "b"], "/dev/null can't be read"),
     (["--shape", "up=fast"], "--shape: up=fast is no rate from 10kbit to 1000mbit"),
     (["--junit", "/nonexistent/a.xml"], "open /nonexistent/a.xml"),

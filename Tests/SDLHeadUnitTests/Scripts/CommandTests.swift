@@ -85,7 +85,8 @@ import Testing
   @Test(arguments: [
     "level", "level high", "level full maybe", "level full streamable now", "emergency", "resize", "resize 0x480",
     "resize 800x480x1", "resize 10001x480", "resize 800x", "resize 800x480 scale", "resize 800x480 scale 0.5",
-    "resize 800x480 scale 11", "resize 800x480 by 2", "distraction", "distraction maybe", "activate 256", "activate -1", "close 256", "dismiss it",
+    "resize 800x480 scale 11", "resize 800x480 by 2", "distraction", "distraction maybe", "activate 256", "activate -1",
+    "close 256", "dismiss it",
     "touch begin", "touch begin 0", "touch begin 0 1", "touch begin 0 1 2 3", "touch press 0 1 2", "touch end 10 1 2",
     "touch end -1 1 2", "touch cancel 0 10001 2", "touch move 0 1 -2", "touch move 0 1.5 2",
     "refuse depth", "framerate", "framerate -1", "framerate 29.97", "framerate 2147483648", "max-bitrate",
