@@ -10,6 +10,8 @@ package struct FrameReader {
   package let socket: Socket
   /// The peer, for users.
   package let peer: String
+  /// Whether anything has come.
+  package private(set) var hasReceived = false
   private var decoder: FrameDecoder
   /// The part of the buffer that has not been decoded yet.
   private var unread = UnsafeRawBufferPointer(start: nil, count: 0)
@@ -24,12 +26,15 @@ package struct FrameReader {
   /// else.
   package mutating func read(into buffer: UnsafeMutableRawBufferPointer) -> Socket.Transfer {
     let transfer = socket.receive(into: buffer)
-    if case .bytes(let count) = transfer { unread = UnsafeRawBufferPointer(rebasing: buffer[..<count]) }
+    if case .bytes(let count) = transfer { take(UnsafeRawBufferPointer(rebasing: buffer[..<count])) }
     return transfer
   }
 
   /// Takes bytes that have been read already, under the conditions of ``read(into:)``.
-  package mutating func take(_ bytes: UnsafeRawBufferPointer) { unread = bytes }
+  package mutating func take(_ bytes: UnsafeRawBufferPointer) {
+    unread = bytes
+    hasReceived = true
+  }
 
   /// The next frame or run of garbage in the buffer; nil when more has to be read.
   package mutating func next() -> FrameDecoder.Item? {

@@ -16,6 +16,8 @@ package enum LinkError: Error, Equatable, Sendable {
   /// Any other failure of connect(2).
   case cannotConnect(addresses: [String], errno: Int32)
   case closedByPeer(address: String)
+  /// The peer has closed a TCP connection without a byte of an answer.
+  case closedUnanswered(address: String)
   case connectionLost(address: String, errno: Int32)
   /// The peer does not read; so many bytes of control frames were waiting.
   case peerNotReading(address: String, queuedByteCount: Int)
@@ -48,6 +50,8 @@ extension LinkError: CustomStringConvertible {
       "cannot connect to \(Self.list(addresses)): \(Self.text(code))"
     case .closedByPeer(let address):
       "\(address) closed the connection"
+    case .closedUnanswered(let address):
+      "\(address) closed the connection without an answer"
     case .connectionLost(let address, let code):
       "lost the connection to \(address): \(Self.text(code))"
     case .peerNotReading(let address, let count):

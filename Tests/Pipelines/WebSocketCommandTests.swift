@@ -43,8 +43,11 @@ import Testing
   @Test func sinkConnects() throws {
     let headUnit = try HeadUnitProgram(
       in: folder, "--websocket", "127.0.0.1:0", "--record", folder.path("video.h264"), "--app-exits")
-    let uri = try "sdl+ws://localhost:\(headUnit.webSocketPort())"
-    let result = try folder.launch("\(Self.video) ! sdlvideosink max-lateness=-1 uri=\(uri)")
+    let address = try "localhost:\(headUnit.webSocketPort())"
+    let mistaken = try folder.launch(
+      "\(Self.video) ! sdlvideosink max-lateness=-1 uri=sdl://\(address) connect-timeout=500")
+    #expect(mistaken.status != 0 && mistaken.errors.contains("write sdl+ws://HOST:PORT"), "\(mistaken)")
+    let result = try folder.launch("\(Self.video) ! sdlvideosink max-lateness=-1 uri=sdl+ws://\(address)")
     #expect(result.status == 0, "\(result)")
     let end = headUnit.waitForEnd()
     #expect(end.status == 0 && end.output.contains("violations=0"), "\(end)")

@@ -7,6 +7,10 @@ import Testing
     for (failure, advice) in [
       (AppSessionFailure.notSDL(firstBytes: [0x48, 0x69, 0x00]), "check host and port"),
       (.notSDL(firstBytes: [0x48, 0x69, 0x00]), "\"Hi.\""),
+      (
+        .notSDL(firstBytes: Array("HTTP/1.1 400 Bad".utf8)),
+        "\"HTTP/1.1 400 Bad\"; if it takes WebSocket there, write sdl+ws:"
+      ),
       (.sessionRefused(reason: "busy"), "(busy)"),
       (.unsupportedProtocol(version: "2.0.0"), "3 or newer"),
       (.unanswered(request: "StartService"), "connect-timeout"),

@@ -6,6 +6,7 @@ import Testing
 
 @testable import SDLApp
 @testable import SDLAppLink
+@testable import SDLLink
 
 extension LinkTests {
   /// The start and the end of a connection.
@@ -123,9 +124,31 @@ extension LinkTests {
         connection.join()
         let end = try #require(observer.waitForEnd())
         #expect(end != nil)
+        let isUnanswered = if case .link(.closedUnanswered) = end { true } else { false }
+        #expect(isUnanswered == (count == 0), "\(String(describing: end))")
         #expect(observer.endedCount == 1)
       }
     }
 
+    /// Whoever closes TCP without a word may be a server of something else.
+    @Test func reasonsOfTheEnd() throws {
+      let (socket, _) = try Socket.pair()
+      let silent = FrameReader(socket: socket, peer: "car")
+      var heard = silent
+      heard.take(UnsafeRawBufferPointer(start: nil, count: 0))
+      let tcp = AppConnection.Endpoint.tcp(host: "car", port: 1)
+      let webSocket = AppConnection.Endpoint.webSocket(WebSocketServer(host: "car", port: 1))
+      for (endpoint, transfer, reader, error) in [
+        (tcp, Socket.Transfer.endOfStream, silent, LinkError.closedUnanswered(address: "car")),
+        (tcp, .failed(errno: ECONNRESET), silent, .closedUnanswered(address: "car")),
+        (tcp, .failed(errno: EPIPE), silent, .closedUnanswered(address: "car")),
+        (tcp, .failed(errno: ETIMEDOUT), silent, .connectionLost(address: "car", errno: ETIMEDOUT)),
+        (tcp, .endOfStream, heard, .closedByPeer(address: "car")),
+        (tcp, .failed(errno: ECONNRESET), heard, .connectionLost(address: "car", errno: ECONNRESET)),
+        (webSocket, .endOfStream, silent, .closedByPeer(address: "car")),
+      ] {
+        #expect(endpoint.failure(transfer, of: reader) == error, "\(transfer)")
+      }
+    }
   }
 }

@@ -75,6 +75,7 @@ extension LinkTests {
         Issue.record("\(app.events)")
         return
       }
+      #expect(failure.reason == "no answer of HTTP comes to the request for a WebSocket")
       #expect(failure.advice.contains("sdl://"))
       server.stop()
       server.join()

@@ -45,7 +45,7 @@ extension ElementError {
       case .cannotResolve, .resolvingTimedOut: GST_RESOURCE_ERROR_NOT_FOUND
       case .refused, .unreachable, .connectingTimedOut, .cannotConnect, .cannotListen, .noWebSocket:
         GST_RESOURCE_ERROR_OPEN_READ_WRITE
-      case .closedByPeer, .connectionLost, .peerNotReading, .stalled:
+      case .closedByPeer, .closedUnanswered, .connectionLost, .peerNotReading, .stalled:
         wasStreaming ? GST_RESOURCE_ERROR_WRITE : GST_RESOURCE_ERROR_OPEN_READ_WRITE
       case .system, .transport: GST_RESOURCE_ERROR_FAILED
       }
@@ -74,6 +74,7 @@ extension ElementError {
     case .cannotConnect(_, EMFILE), .cannotConnect(_, ENFILE): ""
     case .unreachable, .connectingTimedOut, .cannotConnect:
       " Check host, port and network; connect-timeout sets the wait."
+    case .closedUnanswered: " If it takes WebSocket there, write sdl+ws://HOST:PORT, or sdl+wss with TLS."
     case .closedByPeer, .connectionLost, .peerNotReading, .stalled: " The head unit's log may say why."
     default: ""
     }

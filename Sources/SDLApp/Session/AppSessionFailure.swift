@@ -37,6 +37,8 @@ extension AppSessionFailure: CustomStringConvertible {
   /// A text for messages to the user: what happened, and advice.
   package var description: String {
     switch self {
+    case .notSDL(let firstBytes) where Self.isHTTP(firstBytes):
+      "the peer answers with HTTP, not with SmartDeviceLink: \(Self.quoted(firstBytes)); if it takes WebSocket there, write sdl+ws://HOST:PORT"
     case .notSDL(let firstBytes):
       "the peer is no SDL head unit: it sent \(Self.quoted(firstBytes)); check host and port (SDL Core listens on 12345)"
     case .sessionRefused(let reason):
@@ -98,6 +100,8 @@ extension AppSessionFailure: CustomStringConvertible {
     case nil: reason.isEmpty ? "it gave no reason" : reason
     }
   }
+
+  private static func isHTTP(_ bytes: [UInt8]) -> Bool { bytes.starts(with: "HTTP/".utf8) }
 
   private static func quoted(_ bytes: [UInt8]) -> String {
     let text = bytes.map { (0x20...0x7E).contains($0) ? String(UnicodeScalar($0)) : "." }.joined()

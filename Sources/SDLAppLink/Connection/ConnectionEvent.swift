@@ -68,7 +68,9 @@ package enum ConnectionFailure: Error, Equatable, Sendable, CustomStringConverti
     switch self {
     // A peer that accepts and resets at once may be faster than the check whether connect(2) has succeeded.
     case .link(.cannotConnect(_, ECONNRESET)): true
-    case .link(.closedByPeer), .link(.connectionLost), .session(.connectionLost), .session(.endedByHeadUnit): true
+    case .link(.closedByPeer), .link(.closedUnanswered), .link(.connectionLost), .session(.connectionLost),
+      .session(.endedByHeadUnit):
+      true
     case .link, .session: false
     }
   }

@@ -216,8 +216,11 @@ extension ConnectionLoop {
   /// Reads first, because the peer may have sent the reason before it closed.
   private func writeFailed(_ transfer: Socket.Transfer) {
     read()
-    if case .failed(let code) = transfer { lose(.connectionLost(address: reader.peer, errno: code)) }
-    lose(.closedByPeer(address: reader.peer))
+    lose(by: transfer)
+  }
+
+  private func lose(by transfer: Socket.Transfer) {
+    lose(connection.configuration.endpoint.failure(transfer, of: reader))
   }
 }
 
@@ -277,10 +280,7 @@ extension ConnectionLoop {
         decode()
         if count < readBuffer.count { return }
       case .wouldBlock: return
-      case .endOfStream:
-        lose(.closedByPeer(address: reader.peer))
-      case .failed(let code):
-        lose(.connectionLost(address: reader.peer, errno: code))
+      case .endOfStream, .failed: lose(by: transfer)
       }
     }
   }

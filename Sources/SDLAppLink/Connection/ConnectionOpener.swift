@@ -1,3 +1,4 @@
+import Glibc
 import SDLLink
 import SDLWire
 
@@ -19,6 +20,16 @@ extension AppConnection {
       case .tcp, .webSocket, .descriptor: .tcpWiFi
       case .transport(let transport): transport.transportClass
       }
+    }
+
+    /// Why a connection is over, by what the last system call has found.
+    func failure(_ transfer: Socket.Transfer, of reader: FrameReader) -> LinkError {
+      let closes: [Socket.Transfer] = [.endOfStream, .failed(errno: ECONNRESET), .failed(errno: EPIPE)]
+      if case .tcp = self, !reader.hasReceived, closes.contains(transfer) {
+        return .closedUnanswered(address: reader.peer)
+      }
+      if case .failed(let code) = transfer { return .connectionLost(address: reader.peer, errno: code) }
+      return .closedByPeer(address: reader.peer)
     }
 
     /// Whether the head unit at the other end of `socket` is on this machine.

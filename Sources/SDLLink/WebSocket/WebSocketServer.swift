@@ -39,7 +39,7 @@ package struct WebSocketServer: Sendable {
       case .waiting(let events):
         guard clock.now < deadline else {
           throw TransportFailure(
-            .unreachable, "it does not answer the request for a WebSocket",
+            .unreachable, "no answer of HTTP comes to the request for a WebSocket",
             advice: TransportFailure.adviceWithoutWebSocket(isSecure: tls != nil))
         }
         withUnsafeTemporaryAllocation(of: pollfd.self, capacity: 2) { descriptors in
