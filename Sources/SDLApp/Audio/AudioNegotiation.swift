@@ -86,6 +86,7 @@ package struct AudioNegotiation: StreamNegotiation {
 /// The present state, and the request that follows from it.
 extension AudioNegotiation {
   package var hasGrant: Bool { stream.service != nil }
+  package var permittedEpoch: UInt32? { permission?.epoch }
 
   /// The session's, except for a pipeline that is paused.
   package var streamState: StreamState { stream.streamState(session.audioState) }

@@ -87,6 +87,7 @@ extension VideoNegotiation {
   package var isInputRefused: Bool { upstream.isAccepted(selection) == false }
 
   package var hasGrant: Bool { stream.service != nil }
+  package var permittedEpoch: UInt32? { permission?.grant.epoch }
 
   /// The right to send, and since when it exists.
   package var grantWithTime: (grant: VideoGrant, since: Duration)? { stream.service.map { ($0.grant, $0.since) } }

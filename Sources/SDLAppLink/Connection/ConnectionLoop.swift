@@ -233,7 +233,7 @@ extension ConnectionLoop {
     let isWaiting = wantsToWrite || acknowledged != nil
     let sent = acknowledged ?? writer.sentByteCount(.primary)
     switch stall.observe(isWaiting: isWaiting, sentByteCount: sent, now: now) {
-    case .none: break
+    case .wait: break
     case .notice(let time): connection.report(.stalled(for: time))
     case .giveUp(let time): lose(.stalled(address: reader.peer, after: time))
     }
@@ -403,7 +403,7 @@ extension ConnectionLoop {
     switch secondary?.stall.observe(isWaiting: isWaiting, sentByteCount: sent, now: now) {
     case .notice(let time): connection.report(.stalled(for: time))
     case .giveUp(let time): loseSecondary("it has not read anything for \(time.components.seconds) s")
-    case Optional.none, .some(.none): break
+    case .wait?, nil: break
     }
   }
 

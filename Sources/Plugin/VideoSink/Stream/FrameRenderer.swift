@@ -183,7 +183,7 @@ extension FrameRenderer {
       case .send(let permission):
         let outcome = held.path.send(frame, permission)
         if case .dropped(.notStreaming, GST_FLOW_OK) = outcome, held.path.isRaw, !held.path.output.isUpstreamLive,
-          waitForEnd(of: permission.grant, &held)
+          held.whileGivenBack({ $0.waitForEnd(ofGrant: permission.grant.epoch) })
         {
           frame.isDue = true
           continue
@@ -212,18 +212,6 @@ extension FrameRenderer {
     case .skipped: .frameRate
     case .outside: .discarded
     }
-  }
-
-  /// The grant ended while a picture that is not live was encoded. The connection refuses frames before the end is
-  /// reported here.
-  ///
-  /// - Returns: False if the end was not reported in time; the picture is lost then.
-  private func waitForEnd(of grant: VideoGrant, _ held: inout HeldPath<FramePath>) -> Bool {
-    held.whileGivenBack {
-      $0.waitForHeadUnit { negotiation in
-        negotiation.isInterrupted || negotiation.permission?.grant.epoch != grant.epoch ? true : nil
-      }
-    } ?? false
   }
 
   /// Decides what to do with the frame at hand, after a moment in which that may change.
