@@ -32,7 +32,7 @@ extension HeadUnitCommand {
       .gesture,
       .driverInput, .audioStreaming, .endVideo, .endAudio, .cut, .cutSecondary, .unregister, .ignitionOff:
       true
-    case .event, .language, .vehicle, .drive, .policy, .silent, .behave, .stall, .shape, .refuse, .answerOnce,
+    case .event, .language, .vehicle, .drive, .policy, .silent, .behave, .stall, .shape, .answerOnce,
       .refuseConnections,
       .serveSecondaryTransport, .expect, .picture, .fail, .quit, .help:
       false

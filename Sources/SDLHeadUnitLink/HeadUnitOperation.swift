@@ -79,7 +79,6 @@ extension HeadUnitServer.Operation {
     case .serveSecondaryTransport(let port): self = .serveSecondary(port: port)
     case .unregister(let reason): self = .control(recipient) { $0.unregisterApp(reason, now: $1) }
     case .ignitionOff: self = .control(.everyApp) { $0.unregisterApp(.ignitionOff, now: $1) }
-    case .refuse(let parameters): self = .answerOnce(recipient, .reject(parameters))
     case .answerOnce(let answer): self = .answerOnce(recipient, answer)
     case .stall(let time): self = .stall(time)
     case .shape(let shape): self = .shape(shape)

@@ -142,7 +142,7 @@ enum CommandParser {
     case ("secondary-transport", 1...2) where arguments[0] == "on": serveSecondaryTransport(arguments.dropFirst().first)
     case ("unregister", 1): UnregisteredReason(rawValue: constant(arguments[0])).map { .unregister($0) }
     case ("ignition-off", 0): .ignitionOff
-    case ("refuse", _): arguments.allSatisfy(rejectable.contains) ? .refuse(arguments) : nil
+    case ("refuse", _): arguments.allSatisfy(rejectable.contains) ? .answerOnce(.reject(arguments)) : nil
     case ("silent", 1): isOn(arguments[0]).map { .silent($0) }
     case ("stall", 1): seconds(arguments[0]).map { .stall($0) }
     case ("refuse-connections", 1): isOn(arguments[0]).map { .refuseConnections($0) }

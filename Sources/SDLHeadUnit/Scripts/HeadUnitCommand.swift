@@ -53,8 +53,6 @@ package enum HeadUnitCommand: Equatable, Sendable {
   case unregister(UnregisteredReason)
   /// Ends all registrations.
   case ignitionOff
-  /// StartServiceNAK for the next video start of the app on the screen, with the rejected keys.
-  case refuse([String])
   /// The answer to the next video start of the app on the screen, after earlier ones of these.
   case answerOnce(HeadUnitBehaviour.VideoStartAnswer)
   /// A change of the behaviour towards all apps, also those that connect later.
