@@ -11,31 +11,13 @@ extension HeadUnitServer {
   package func carryOut(_ command: HeadUnitCommand, hasApp: Bool, policy: PolicyTable) -> String? {
     // An app in a cloud, which comes now.
     if webSockets.activate(command) { return nil }
-    if command.needsApp, !hasApp { return "command without effect: no app is registered" }
+    if !hasApp, Self.needsApp(command) { return "command without effect: no app is registered" }
     if let fault = policy.fault(of: command) { return "command without effect: \(fault)" }
     do throws(HeadUnitScriptFile.Failure) {
       perform(try HeadUnitScriptFile.completed(command))
       return nil
     } catch {
       return "command without effect: \(error)"
-    }
-  }
-}
-
-extension HeadUnitCommand {
-  /// Whether it has no effect while no app is registered.
-  fileprivate var needsApp: Bool {
-    switch self {
-    case .level, .resize, .frameRate, .maximumBitrate, .update, .driverDistraction, .notify, .policyUpdate, .activate,
-      .close,
-      .touch,
-      .gesture,
-      .driverInput, .audioStreaming, .endVideo, .endAudio, .cut, .cutSecondary, .unregister, .ignitionOff:
-      true
-    case .event, .language, .vehicle, .drive, .policy, .silent, .behave, .stall, .shape, .answerOnce,
-      .refuseConnections,
-      .serveSecondaryTransport, .expect, .picture, .fail, .quit, .help:
-      false
     }
   }
 }

@@ -38,6 +38,13 @@ extension HeadUnitServer {
   }
 }
 
+extension HeadUnitServer {
+  /// Whether a command that names no app does nothing while none is registered.
+  package static func needsApp(_ command: HeadUnitCommand) -> Bool {
+    Operation(command, for: .appOnScreen)?.requiredRecipient != nil
+  }
+}
+
 extension HeadUnitServer.Operation {
   /// Nil for a command that is not for a head unit. `recipient` gets commands for one app that name none.
   init?(_ command: HeadUnitCommand, for recipient: HeadUnitServer.Recipient) {

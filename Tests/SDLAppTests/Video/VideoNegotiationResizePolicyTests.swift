@@ -35,6 +35,25 @@ import Testing
     #expect(driver.frame() == "sent" && driver.starts == ["RAW 320×240", "RAW 320×240"])
   }
 
+  /// The stream is kept although its size is of a list that the head unit has replaced, and whose successor it refused.
+  @Test func keepsAFallback() {
+    let driver = NegotiationDriver.streaming([Self.first]) { $0.resizePolicy = .keep }
+    driver.announce([Self.second], fallbacks: [Self.first])
+    driver.show(.background)
+    driver.runSession()
+    driver.refusals = [["width", "height"]]
+    driver.show(.full)
+    for _ in 0..<3 {
+      driver.runSession()
+      driver.follow()
+    }
+    #expect(driver.starts.suffix(2) == ["RAW 480×320", "RAW 320×240"] && driver.frame() == "sent", "\(driver.starts)")
+    _ = driver.take()
+    driver.announce([Self.third])
+    driver.follow()
+    #expect(driver.take() == ["kept 320×240, not 160×120: resize-policy"] && driver.frame() == "sent")
+  }
+
   /// What a former head unit said about its size is not taken for what the next one says.
   @Test(arguments: [first, second, third]) func keepEndsWithTheConnection(size: VideoSize) {
     let driver = NegotiationDriver.streaming([Self.first]) { $0.resizePolicy = .keep }
