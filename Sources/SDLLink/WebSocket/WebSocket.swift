@@ -111,6 +111,13 @@ package final class WebSocket: Socket, @unchecked Sendable {
 
   // MARK: As a socket
 
+  package override var isClosedByPeer: Bool { carrier.isClosedByPeer }
+  package override var ownAddress: SocketAddress? { carrier.ownAddress }
+  package override var peerAddress: SocketAddress? { carrier.peerAddress }
+  package override var unacknowledgedByteCount: UInt64? { carrier.unacknowledgedByteCount }
+  package override var unsentByteCount: UInt64? { carrier.unsentByteCount }
+  package override var roundTrip: (smoothed: Duration, minimum: Duration)? { carrier.roundTrip }
+
   /// Whether bytes can be received that poll(2) does not see.
   package override var holdsInput: Bool { lock.withLock { _ in !state.early.isEmpty } }
 
