@@ -121,15 +121,18 @@ let package = Package(
       name: "SDLHeadUnitLink",
       dependencies: ["SDLWire", "SDLMessages", "SDLHeadUnit", "SDLLink", "TLSEngine", "CLinux"],
       swiftSettings: strict),
+    // A head unit's control over HTTP, with its page for browsers.
+    .target(
+      name: "HeadUnitControl",
+      dependencies: ["SDLMessages", "SDLHeadUnit", "SDLLink", "SDLHeadUnitLink", "CLinux", "H264", "HTTPServe"],
+      resources: [.embedInCode("Web")], swiftSettings: strict),
     .executableTarget(
       name: "sdl-head-unit",
       dependencies: [
-        "SDLWire", "SDLMessages", "SDLHeadUnit", "SDLLink", "SDLHeadUnitLink", "TLSEngine", "CLinux", "CVersion",
-        "Discovery",
-        "H264", "HTTPServe",
+        "SDLMessages", "SDLHeadUnit", "SDLLink", "SDLHeadUnitLink", "HeadUnitControl", "TLSEngine", "CVersion",
+        "Discovery", "HTTPServe",
       ],
-      path: "Sources/HeadUnitTool", resources: [.embedInCode("Web")], swiftSettings: strict,
-      linkerSettings: programLink + withoutGLib),
+      path: "Sources/HeadUnitTool", swiftSettings: strict, linkerSettings: programLink + withoutGLib),
     // A module for each library that is looked up at run time, with the paths of GLib's headers.
     .systemLibrary(
       name: "CLibraries", pkgConfig: "glib-2.0",
@@ -172,7 +175,7 @@ let package = Package(
       dependencies: [
         "GStreamerKit", "SDLWire", "SDLMessages", "H264", "SDLApp", "SDLHeadUnit", "SDLLink",
         "SDLAppLink", "SDLHeadUnitLink", "Bluetooth", "Discovery", "TLSEngine", "HTTPFetch", "X264Encoder",
-        "BackgroundNotice", "CarWindow",
+        "BackgroundNotice", "CarWindow", "HeadUnitControl", "HTTPServe",
       ],
       exclude: withoutX264 ? ["VideoSink/Encoders/LinkedEncoder.swift"] : [], swiftSettings: strictWithX264),
     .target(
@@ -220,6 +223,10 @@ let package = Package(
       dependencies: ["TestSupport", "SDLWire", "SDLMessages", "SDLApp", "SDLHeadUnit", "SDLLink", "Bluetooth"],
       swiftSettings: test),
     .testTarget(name: "DiscoveryTests", dependencies: ["TestSupport", "DBus", "Discovery"], swiftSettings: test),
+    .testTarget(
+      name: "HeadUnitControlTests",
+      dependencies: ["SDLWire", "SDLMessages", "SDLHeadUnit", "SDLLink", "SDLHeadUnitLink", "HeadUnitControl"],
+      swiftSettings: test),
     .testTarget(name: "HTTPFetchTests", dependencies: ["TestSupport", "SDLLink", "HTTPFetch"], swiftSettings: test),
     .testTarget(name: "TLSEngineTests", dependencies: ["TestSupport", "TLSEngine"], swiftSettings: test),
     .testTarget(
@@ -256,6 +263,11 @@ let package = Package(
 
 if withoutX264 {
   package.targets.removeAll { ["CX264", "X264EncoderTests", "BackgroundNoticeTests"].contains($0.name) }
+}
+
+// TEST_TARGETS=NAME,… in the environment leaves all other tests out, for computers where compiling them takes too long.
+if let names = Context.environment["TEST_TARGETS"]?.split(separator: ",") {
+  package.targets.removeAll { $0.type == .test && !names.contains(Substring($0.name)) }
 }
 
 // libFuzzer comes with its sanitizer, so only scripts/fuzz builds the program.

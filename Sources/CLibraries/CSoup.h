@@ -35,13 +35,13 @@ static const unsigned CSOUP_CHUNKED = 4;
   FUNCTION (soup_server_add_handler, void, (SoupServer *, const char *, SoupServerCallback, gpointer, GDestroyNotify)) \
   FUNCTION (soup_server_disconnect, void, (SoupServer *)) \
   FUNCTION (soup_server_get_type, GType, (void)) \
-  FUNCTION (soup_server_get_uris, GSList *, (SoupServer *)) \
   FUNCTION (soup_server_listen_socket, gboolean, (SoupServer *, GSocket *, unsigned, GError **)) \
   FUNCTION (soup_server_message_get_method, const char *, (SoupServerMessage *)) \
   FUNCTION (soup_server_message_get_request_body, SoupMessageBody *, (SoupServerMessage *)) \
   FUNCTION (soup_server_message_get_request_headers, SoupMessageHeaders *, (SoupServerMessage *)) \
   FUNCTION (soup_server_message_get_response_body, SoupMessageBody *, (SoupServerMessage *)) \
   FUNCTION (soup_server_message_get_response_headers, SoupMessageHeaders *, (SoupServerMessage *)) \
+  FUNCTION (soup_server_message_get_socket, GSocket *, (SoupServerMessage *)) \
   FUNCTION (soup_server_message_get_uri, GUri *, (SoupServerMessage *)) \
   FUNCTION (soup_server_message_set_response, void, (SoupServerMessage *, const char *, unsigned, const char *, gsize)) \
   FUNCTION (soup_server_message_set_status, void, (SoupServerMessage *, unsigned, const char *)) \
@@ -66,7 +66,6 @@ CSOUP_PROTOTYPES (LIBRARY_PROTOTYPE)
   FUNCTION (g_cancellable_cancel) \
   FUNCTION (g_cancellable_new) \
   FUNCTION (g_error_free) \
-  FUNCTION (g_inet_socket_address_new_from_string) \
   FUNCTION (g_input_stream_read) \
   FUNCTION (g_main_context_invoke_full) \
   FUNCTION (g_main_context_new) \
@@ -81,20 +80,15 @@ CSOUP_PROTOTYPES (LIBRARY_PROTOTYPE)
   FUNCTION (g_object_ref) \
   FUNCTION (g_object_unref) \
   FUNCTION (g_signal_connect_data) \
-  FUNCTION (g_slist_free) \
-  FUNCTION (g_socket_address_get_family) \
   FUNCTION (g_socket_address_get_native_size) \
   FUNCTION (g_socket_address_to_native) \
-  FUNCTION (g_socket_bind) \
   FUNCTION (g_socket_close) \
   FUNCTION (g_socket_connection_get_local_address) \
   FUNCTION (g_socket_connection_get_remote_address) \
   FUNCTION (g_socket_connection_get_socket) \
-  FUNCTION (g_socket_listen) \
-  FUNCTION (g_socket_new) \
-  FUNCTION (g_socket_set_listen_backlog) \
+  FUNCTION (g_socket_new_from_fd) \
+  FUNCTION (g_socket_set_timeout) \
   FUNCTION (g_uri_get_path) \
-  FUNCTION (g_uri_get_port) \
   FUNCTION (g_uri_get_query) \
   FUNCTION (g_uri_unref)
 

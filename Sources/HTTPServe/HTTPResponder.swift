@@ -84,6 +84,7 @@ package final class HTTPResponder: @unchecked Sendable {
       self.source = source
       let headers = self.soup.soup_server_message_get_response_headers(self.message)
       self.soup.soup_message_headers_replace(headers, "Content-Type", contentType)
+      self.soup.soup_message_headers_replace(headers, "Connection", "close")
       self.soup.soup_message_headers_set_encoding(headers, CSOUP_CHUNKED)
       // What has been sent is not kept.
       self.soup.soup_message_body_set_accumulate(self.soup.soup_server_message_get_response_body(self.message), 0)
@@ -135,6 +136,8 @@ package final class HTTPResponder: @unchecked Sendable {
     for (name, value) in answer.headers { soup.soup_message_headers_replace(headers, name, value) }
     soup.soup_message_headers_replace(headers, "X-Content-Type-Options", "nosniff")
     soup.soup_message_headers_replace(headers, "Cache-Control", "no-store")
+    // libsoup 3.2 never closes a connection that the client closes after an answer.
+    soup.soup_message_headers_replace(headers, "Connection", "close")
     answer.body.withUnsafeBytes { bytes in
       let text = bytes.baseAddress?.assumingMemoryBound(to: CChar.self)
       soup.soup_server_message_set_response(message, answer.contentType, CSOUP_COPY, text, gsize(bytes.count))

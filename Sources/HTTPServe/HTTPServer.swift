@@ -1,4 +1,5 @@
 import CSoup
+import Glibc
 import SDLLink
 import Synchronization
 
@@ -36,9 +37,22 @@ extension HTTPAnswer {
   }
 }
 
-/// Why there is no server, in a form that can follow a colon.
-package struct HTTPServerFailure: Error, CustomStringConvertible {
-  package let description: String
+/// Why there is no server.
+package enum HTTPServerFailure: Error, CustomStringConvertible {
+  /// There is no libsoup 3 that this process can use.
+  case noLibrary
+  case link(LinkError)
+  /// In the words of a library.
+  case other(String)
+
+  /// In a form that can follow a colon.
+  package var description: String {
+    switch self {
+    case .noLibrary: "libsoup 3 is missing: install libsoup-3.0-0"
+    case .link(let error): "\(error)"
+    case .other(let text): text
+    }
+  }
 }
 
 /// A small HTTP server by libsoup 3, for programs on this machine that know a token. It has a thread with a main context
@@ -52,10 +66,12 @@ package final class HTTPServer: Sendable {
 
   /// How long clients may take to read the last answers.
   private static let longestEnd = Duration.seconds(1)
-  /// Connections that wait to be accepted.
-  private static let backlog: Int32 = 1024
+  /// How long a connection may be silent before and in a request, in seconds.
+  private static let longestSilence: guint = 60
   /// G_PRIORITY_LOW
   private static let lowPriority: Int32 = 300
+  /// G_PRIORITY_HIGH
+  private static let highPriority: Int32 = -100
 
   package typealias Handler = @Sendable (HTTPRequest, HTTPResponder) -> Void
 
@@ -63,57 +79,78 @@ package final class HTTPServer: Sendable {
     // The pointers are used by the thread of the server; the context may be used by any.
     var context: OpaquePointer?
     var loop: OpaquePointer?
-    var port: UInt16?
     var failure: HTTPServerFailure?
+    var hasEnded = false
   }
 
   nonisolated(unsafe) private static let functions = csoup_load()
 
   let soup: CSoupFunctions
-  private let address: String
+  package let port: UInt16
   private let token: [UInt8]
   private let pages: [String: HTTPAnswer]
   private let handler: Handler
   private let state = Monitor(State())
 
-  /// Listens at a numeric address; port 0 takes any that is free.
+  /// Listens at a host name or numeric address, nil for all of this machine's; port 0 takes any that is free.
   /// - Parameters:
   ///   - pages: answers to GET without a token, by their paths: they may hold no secret.
   ///   - handler: is called on the server's thread, and must not block; the responder may be used later, on any thread.
   package init(
-    address: String, port: UInt16, token: String, pages: [String: HTTPAnswer] = [:], handler: @escaping Handler
+    address: String?, port: UInt16, token: String, pages: [String: HTTPAnswer] = [:], handler: @escaping Handler
   ) throws(HTTPServerFailure) {
-    guard let soup = Self.functions?.pointee else {
-      throw HTTPServerFailure(description: "libsoup 3 is missing: install libsoup-3.0-0")
-    }
+    guard let soup = Self.functions?.pointee else { throw .noLibrary }
+    let listening = try Self.listening(address, port)
     self.soup = soup
-    self.address = address
+    self.port = listening.port
     self.token = Array("Bearer \(token)".utf8)
     self.pages = pages
     self.handler = handler
     do throws(LinkError) {
-      try WorkerThread.detach(name: "http") { self.run(port) }
+      try WorkerThread.detach(name: "http") { self.run(listening.descriptor) }
     } catch {
-      throw HTTPServerFailure(description: "\(error)")
+      close(listening.descriptor)
+      throw .link(error)
     }
-    state.wait(until: nil) { $0.failure == nil && $0.port == nil ? nil : () }
+    state.wait(until: nil) { $0.failure == nil && $0.context == nil ? nil : () }
     if let failure = state.withLock({ $0.failure }) { throw failure }
   }
 
-  package var port: UInt16 { state.withLock { $0.port ?? 0 } }
+  /// A descriptor that belongs to the caller, and its port.
+  private static func listening(
+    _ address: String?, _ port: UInt16
+  ) throws(HTTPServerFailure) -> (descriptor: Int32, port: UInt16) {
+    do throws(LinkError) {
+      let (socket, bound) = try Socket.listening(address: address, port: port)
+      let descriptor = fcntl(socket.descriptor, F_DUPFD_CLOEXEC, 0)
+      guard descriptor >= 0 else { throw .system(operation: "dup", errno: errno) }
+      return (descriptor, bound.port)
+    } catch {
+      throw .link(error)
+    }
+  }
 
-  /// Sends the answers that are there, and closes all connections. Handlers are not called any more.
+  /// Sends the answers that are there, and closes all connections; the port is free then. Handlers are not called any
+  /// more. Not for the server's own thread.
   package func stop() {
-    // When nothing else is to be done.
-    invoke(priority: Self.lowPriority) { server in
+    // When nothing else is to be done; clients that always have something to do are not waited for.
+    quit(priority: Self.lowPriority)
+    let hasEnded = state.wait(until: MonotonicClock.now + Self.longestEnd) { $0.hasEnded ? () : nil } != nil
+    if hasEnded { return }
+    quit(priority: Self.highPriority)
+    state.wait(until: nil) { $0.hasEnded ? () : nil }
+  }
+
+  private func quit(priority: Int32) {
+    invoke(priority: priority) { server in
       if let loop = server.state.withLock({ $0.loop }) { server.soup.g_main_loop_quit(loop) }
     }
-    state.wait(until: MonotonicClock.now + Self.longestEnd) { $0.context == nil ? () : nil }
   }
 
   // MARK: The thread
 
-  private func run(_ port: UInt16) {
+  /// - Parameter descriptor: listens, and belongs to this thread.
+  private func run(_ descriptor: Int32) {
     let context = soup.g_main_context_new()
     soup.g_main_context_push_thread_default(context)
     defer {
@@ -121,57 +158,43 @@ package final class HTTPServer: Sendable {
       soup.g_main_context_unref(context)
     }
     guard let object = soup.g_object_new_with_properties(soup.soup_server_get_type(), 0, nil, nil) else {
-      return state.change { $0.failure = HTTPServerFailure(description: "libsoup is out of memory") }
+      close(descriptor)
+      return state.change { $0.failure = .other("libsoup is out of memory") }
     }
     let server = OpaquePointer(object)
     defer { soup.g_object_unref(UnsafeMutableRawPointer(server)) }
     do throws(HTTPServerFailure) {
-      try listen(server, port)
+      try listen(server, descriptor)
     } catch {
       return state.change { $0.failure = error }
     }
     addHandlers(server)
+    addTimeLimit(server)
     let loop = soup.g_main_loop_new(context, 0)
-    let chosen = chosenPort(of: server)
     state.change { state in
       state.context = context
       state.loop = loop
-      state.port = chosen
     }
     soup.g_main_loop_run(loop)
-    state.change { $0.context = nil }
+    // From now on `invoke` would run in threads of others.
+    state.withLock { ($0.context, $0.loop) = (nil, nil) }
     soup.soup_server_disconnect(server)
     soup.g_main_loop_unref(loop)
+    state.change { $0.hasEnded = true }
   }
 
-  private func listen(_ server: OpaquePointer, _ port: UInt16) throws(HTTPServerFailure) {
-    guard let place = soup.g_inet_socket_address_new_from_string(address, UInt32(port)) else {
-      throw HTTPServerFailure(description: "\(address) is no numeric address")
-    }
-    defer { soup.g_object_unref(place) }
+  private func listen(_ server: OpaquePointer, _ descriptor: Int32) throws(HTTPServerFailure) {
     var error: UnsafeMutablePointer<GError>?
-    let family = soup.g_socket_address_get_family(place)
-    if let socket = soup.g_socket_new(family, G_SOCKET_TYPE_STREAM, G_SOCKET_PROTOCOL_TCP, &error) {
+    if let socket = soup.g_socket_new_from_fd(descriptor, &error) {
+      // It closes the descriptor.
       defer { soup.g_object_unref(socket) }
-      // GIO's own is 10: clients that come all at once would wait for seconds.
-      soup.g_socket_set_listen_backlog(socket, Self.backlog)
-      guard
-        soup.g_socket_bind(socket, place, 1, &error) == 0 || soup.g_socket_listen(socket, &error) == 0
-          || soup.soup_server_listen_socket(server, socket, 0, &error) == 0
-      else { return }
+      if soup.soup_server_listen_socket(server, socket, 0, &error) != 0 { return }
+    } else {
+      close(descriptor)
     }
     let reason = error?.pointee.message.map { String(cString: $0) } ?? "unknown"
     if let error { soup.g_error_free(error) }
-    throw HTTPServerFailure(description: "\(address), port \(port): \(reason)")
-  }
-
-  private func chosenPort(of server: OpaquePointer) -> UInt16 {
-    guard let list = soup.soup_server_get_uris(server) else { return 0 }
-    defer { soup.g_slist_free(list) }
-    guard let data = list.pointee.data else { return 0 }
-    let uri = OpaquePointer(data)
-    defer { soup.g_uri_unref(uri) }
-    return UInt16(clamping: soup.g_uri_get_port(uri))
+    throw .other("port \(port): \(reason)")
   }
 
   private func addHandlers(_ server: OpaquePointer) {
@@ -191,6 +214,21 @@ package final class HTTPServer: Sendable {
     let data = Unmanaged.passUnretained(self).toOpaque()
     soup.soup_server_add_early_handler(server, nil, early, data, nil)
     soup.soup_server_add_handler(server, nil, handle, data, nil)
+  }
+
+  private func addTimeLimit(_ server: OpaquePointer) {
+    let begun: @convention(c) (OpaquePointer?, OpaquePointer?, UnsafeMutableRawPointer?) -> Void = { _, message, data in
+      guard let message, let data else { return }
+      Unmanaged<HTTPServer>.fromOpaque(data).takeUnretainedValue().limitSilence(of: message, HTTPServer.longestSilence)
+    }
+    _ = soup.g_signal_connect_data(
+      UnsafeMutableRawPointer(server), "request-started", unsafeBitCast(begun, to: GCallback.self),
+      Unmanaged.passUnretained(self).toOpaque(), nil, GConnectFlags(rawValue: 0))
+  }
+
+  /// - Parameter seconds: 0 for any time.
+  private func limitSilence(of message: OpaquePointer, _ seconds: guint) {
+    if let socket = soup.soup_server_message_get_socket(message) { soup.g_socket_set_timeout(socket, seconds) }
   }
 
   /// Calls `body` on the server's thread; not at all once that has ended.
@@ -268,6 +306,8 @@ package final class HTTPServer: Sendable {
     let request = HTTPRequest(
       method: method(of: message), path: path,
       query: Dictionary(pairs) { $1 }, body: body(of: message))
+    // The answer may take its time.
+    limitSilence(of: message, 0)
     handler(request, HTTPResponder(message, of: server, self))
   }
 

@@ -1,5 +1,6 @@
 import Glibc
 import HTTPServe
+import HeadUnitControl
 import SDLHeadUnit
 import SDLHeadUnitLink
 import SDLLink
@@ -60,14 +61,17 @@ final class EventPrinter: HeadUnitServerObserver {
     }
     let isControlled = options.isControlled
     log =
-      options.log == nil && !isControlled
-      ? nil : try ConversationLog(options.log, keepsRecent: isControlled, since: beginning)
+      if options.log != nil || isControlled {
+        ConversationLog(
+          ConversationWriter(
+            try options.log?.open(), isBlank: options.log?.isBlank == true, keepsRecent: isControlled, since: beginning),
+          countsMedia: options.log?.showsMedia != true, folder: options.log?.folder)
+      } else { nil }
     let wantsPictures = options.takesCommands || isControlled || options.report != nil || options.script.needsPictures
     pictures = wantsPictures ? PictureTaker() : nil
     control =
       if isControlled, let log, let pictures {
-        ControlInterface(
-          log, pictures, HeadUnitState(display: options.headUnit.screen, keepsImages: options.web != nil))
+        ControlInterface(log, pictures, display: options.headUnit.screen, keepsImages: options.web != nil)
       } else { nil }
   }
 
@@ -78,8 +82,7 @@ final class EventPrinter: HeadUnitServerObserver {
   /// Other programs may control the head unit from now on.
   func startControl(of server: HeadUnitServer) throws(HTTPServerFailure) {
     guard let control else { return }
-    log?.whenGrown { control.logHasGrown() }
-    func start(_ place: Options.Control, hasPage: Bool) throws(HTTPServerFailure) -> UInt16 {
+    func start(_ place: ControlAddress, hasPage: Bool) throws(HTTPServerFailure) -> UInt16 {
       try control.start(place, hasPage: hasPage) { [weak server] command, text in
         server.flatMap { self.perform(command, text, on: $0) } ?? nil
       }
@@ -87,7 +90,7 @@ final class EventPrinter: HeadUnitServerObserver {
     let isShared = options.control == options.web && options.control?.port != 0
     if let place = options.control {
       let port = try start(place, hasPage: isShared)
-      if !options.logsToOutput { printLine("control \(place.address):\(port) token \(place.token)") }
+      if !options.logsToOutput { printLine("control \(place.host ?? "*"):\(port) token \(place.token)") }
       log?.noteProgram("control", ["port": .integer(Int(port))])
     }
     if let place = options.web {
@@ -106,20 +109,7 @@ final class EventPrinter: HeadUnitServerObserver {
       end()
       return nil
     }
-    var failure: String?
-    if server.webSockets.activate(command) {
-      // An app in a cloud, which comes now.
-    } else if command.needsApp, !isAppRegistered {
-      failure = "command without effect: no app is registered"
-    } else if let fault = options.headUnit.policy.fault(of: command) {
-      failure = "command without effect: \(fault)"
-    } else {
-      do throws(HeadUnitScriptFile.Failure) {
-        server.perform(try HeadUnitScriptFile.completed(command))
-      } catch {
-        failure = "command without effect: \(error)"
-      }
-    }
+    let failure = server.carryOut(command, hasApp: isAppRegistered, policy: options.headUnit.policy)
     noteCommand(text, failure: failure)
     return failure
   }
@@ -144,7 +134,7 @@ final class EventPrinter: HeadUnitServerObserver {
   /// Whether an app has been registered.
   var hasAppCome: Bool { totals.withLock { $0.hasAppCome } }
 
-  var isAppRegistered: Bool { totals.withLock { !$0.registered.isEmpty } }
+  private var isAppRegistered: Bool { totals.withLock { !$0.registered.isEmpty } }
 
   /// The head unit listens.
   func noteStart(port: UInt16, secondaryPort: UInt16?, webSocketPort: UInt16?) {
@@ -163,7 +153,7 @@ final class EventPrinter: HeadUnitServerObserver {
   }
 
   /// The counters of all connections, which have ended, as the last line.
-  func noteEnd(_ program: TestedProgram.Status?, exitStatus: Int32) {
+  func noteEnd(_ program: ChildProgram.Status?, exitStatus: Int32) {
     let totals = totals.withLock { $0 }
     var counts: [(name: String, value: UInt64)] = [
       ("messages", totals.video.messages), ("bytes", totals.video.bytes), ("pictures", totals.video.pictures),
@@ -250,13 +240,11 @@ final class EventPrinter: HeadUnitServerObserver {
   }
 
   func server(_ server: HeadUnitServer, didReport event: HeadUnitServerEvent) {
-    // In this order: who reads a line may ask for the state, and who is answered for the lines.
-    control?.note(event)
-    log?.note(event)
-    control?.answerExpectation(event)
-    if let pictures, case .session(let id, let event) = event {
-      pictures.note(event, of: id)
-      if case .videoData = event { control?.videoHasGrown() }
+    if let control {
+      control.note(event)
+    } else {
+      log?.note(event)
+      if let pictures, case .session(let id, let event) = event { pictures.note(event, of: id) }
     }
     let hasVanished = note(event)
     defer {

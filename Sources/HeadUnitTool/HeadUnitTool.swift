@@ -1,6 +1,7 @@
 import CVersion
 import Discovery
 import Glibc
+import HeadUnitControl
 import SDLHeadUnit
 import SDLHeadUnitLink
 import SDLLink
@@ -43,7 +44,7 @@ enum HeadUnitTool {
     pthread_sigmask(SIG_BLOCK, &signals, nil)
 
     var ending = Ending.signal(0)
-    var program: TestedProgram?
+    var program: ChildProgram?
     do {
       try OutputLines.start()
       try printer.startRecordings()
@@ -89,9 +90,9 @@ enum HeadUnitTool {
 
   private static func start(
     _ options: Options, _ port: UInt16, _ printer: EventPrinter
-  ) throws(LinkError) -> TestedProgram {
+  ) throws(LinkError) -> ChildProgram {
     let environment = ["SDL_URI": options.uri(port), "SDL_PORT": "\(port)"]
-    return try TestedProgram(
+    return try ChildProgram(
       options.program, environment: environment, output: { printer.noteOutput($0) },
       ended: { status in
         printer.note(line: "the program has ended: \(status)", isPrinted: !options.isQuiet)
@@ -108,7 +109,7 @@ enum HeadUnitTool {
 
   private static func status(
     _ options: Options, _ ending: Ending, _ finding: EventPrinter.Finding?, _ isCutShort: Bool,
-    _ program: TestedProgram?
+    _ program: ChildProgram?
   ) -> Int32 {
     switch finding {
     case .expectation: return 3

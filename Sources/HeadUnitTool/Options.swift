@@ -1,7 +1,9 @@
 import Discovery
 import Glibc
+import HeadUnitControl
 import SDLHeadUnit
 import SDLHeadUnitLink
+import SDLLink
 import SDLMessages
 import TLSEngine
 
@@ -107,9 +109,9 @@ struct Options {
   var scriptName = "sdl-head-unit"
   var report: String?
   var log: Log?
-  var control: Control?
+  var control: ControlAddress?
   /// The control with its page for browsers.
-  var web: Control?
+  var web: ControlAddress?
   var webSockets = WebSocketOptions()
   /// How long the first app is waited for; nil for ever.
   var appDeadline: Duration?
@@ -117,16 +119,7 @@ struct Options {
   var program: [String] = []
 
   /// For apps on this machine.
-  func uri(_ port: UInt16) -> String { "sdl://\(Self.host(address)):\(port)" }
-
-  /// By which programs on this machine reach what listens at an address, in a URI.
-  fileprivate static func host(_ address: String?) -> String {
-    switch address {
-    case nil, "0.0.0.0": "127.0.0.1"
-    case "::": "[::1]"
-    case .some(let address): address.contains(":") ? "[\(address)]" : address
-    }
-  }
+  func uri(_ port: UInt16) -> String { "sdl://\(ControlAddress.host(address)):\(port)" }
 
   /// Whether the log has the standard output for itself.
   var logsToOutput: Bool { log?.path == Log.standardOutput }
@@ -140,14 +133,24 @@ struct Options {
     var showsMedia = false
     /// Whether what identifies people and cars is replaced.
     var isBlank = false
-  }
 
-  /// The control by other programs.
-  struct Control: Equatable {
-    /// Numeric.
-    var address = "127.0.0.1"
-    var port: UInt16
-    var token = ""
+    /// Creates the file, and the folder.
+    func open() throws(LinkError) -> BackgroundFile {
+      let file: BackgroundFile
+      if path == Self.standardOutput {
+        let descriptor = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3)
+        guard descriptor >= 0 else { throw .system(operation: "open \(path)", errno: errno) }
+        file = ConversationWriter.file(descriptor)
+      } else {
+        file = try ConversationWriter.file(path, waitsForReader: true)
+      }
+      if let folder {
+        guard mkdir(folder, 0o755) == 0 || errno == EEXIST, access("\(folder)/.", W_OK | X_OK) == 0 else {
+          throw .system(operation: "write into the folder \(folder)", errno: errno)
+        }
+      }
+      return file
+    }
   }
 
   /// Whether other programs, or pages, control the head unit.
@@ -217,9 +220,9 @@ struct Options {
         if Self.inputs.contains(option) { files.append(value) }
         switch option {
         case "--address": address = value == "*" ? nil : value
-        case "--control": control = try Self.parse(option, value, Control.init(text:))
-        case "--control-token": token = try Self.parse(option, value, Control.token(text:))
-        case "--web": web = try Self.parse(option, value, Control.init(text:))
+        case "--control": control = try Self.parse(option, value, ControlAddress.init(text:))
+        case "--control-token": token = try Self.parse(option, value, ControlAddress.token(text:))
+        case "--web": web = try Self.parse(option, value, ControlAddress.init(text:))
         case "--make": make = value
         case "--model": model = value
         case "--encryption": headUnitSecurity = try Self.parse(option, value) { HeadUnitSecurity(rawValue: $0) }
@@ -314,7 +317,7 @@ struct Options {
     if logsToOutput, isControlled, token == nil {
       throw Invalid(text: "--control or --web with --log - needs --control-token, since none can be printed")
     }
-    let chosenToken = token ?? Control.newToken
+    let chosenToken = token ?? ControlAddress.newToken
     control?.token = chosenToken
     web?.token = chosenToken
     log?.folder = logFolder
@@ -431,41 +434,5 @@ struct Options {
   ) throws(Invalid) -> Value {
     guard let value = read(text) else { throw Invalid(text: "\(option) does not take \"\(text)\"") }
     return value
-  }
-}
-
-extension Options.Control {
-  /// `[ADDRESS:]PORT`; an IPv6 address is in square brackets.
-  init?(text: String) {
-    let colon = text.lastIndex(of: ":")
-    guard let port = UInt16(colon.map { String(text[text.index(after: $0)...]) } ?? text) else { return nil }
-    self.init(port: port)
-    guard let colon else { return }
-    let host = text[..<colon]
-    address = String(host.hasPrefix("[") && host.hasSuffix("]") ? host.dropFirst().dropLast() : host)
-  }
-
-  /// The page, with the token where it does not leave the browser.
-  func page(atPort port: UInt16) -> String {
-    let unreserved = Set("-._~".utf8)
-    let fragment = token.utf8.map { byte in
-      let character = Character(UnicodeScalar(byte))
-      let isPlain = character.isASCII && (character.isLetter || character.isNumber) || unreserved.contains(byte)
-      return isPlain ? String(character) : "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16, uppercase: true)
-    }.joined()
-    return "http://\(Options.host(address)):\(port)/#\(fragment)"
-  }
-
-  /// What a header can carry as it is: visible ASCII, with spaces in between.
-  static func token(text: String) -> String? {
-    let isCarried = text.utf8.allSatisfy { (0x20...0x7E).contains($0) } && !text.hasPrefix(" ") && !text.hasSuffix(" ")
-    return isCarried && !text.isEmpty ? text : nil
-  }
-
-  static var newToken: String {
-    (0..<4).map { _ in
-      let text = String(UInt32.random(in: 0...(.max)), radix: 16)
-      return String(repeating: "0", count: 8 - text.count) + text
-    }.joined()
   }
 }

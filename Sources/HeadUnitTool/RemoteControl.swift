@@ -54,20 +54,3 @@ struct RemoteControl {
     }
   }
 }
-
-extension HeadUnitCommand {
-  /// Whether it has no effect while no app is registered.
-  var needsApp: Bool {
-    switch self {
-    case .level, .resize, .frameRate, .maximumBitrate, .update, .driverDistraction, .notify, .policyUpdate, .activate,
-      .touch,
-      .gesture,
-      .driverInput, .audioStreaming, .endVideo, .endAudio, .cut, .cutSecondary, .unregister, .ignitionOff:
-      true
-    case .event, .language, .vehicle, .drive, .policy, .silent, .behave, .stall, .shape, .refuse, .answerOnce,
-      .refuseConnections,
-      .serveSecondaryTransport, .expect, .picture, .fail, .quit, .help:
-      false
-    }
-  }
-}

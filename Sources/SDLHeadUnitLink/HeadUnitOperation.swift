@@ -62,6 +62,10 @@ extension HeadUnitServer.Operation {
     case .policy(let change): self = .setCondition(.policy(change))
     case .policyUpdate(let url): self = .control(.everyApp) { $0.requestPolicyUpdate(from: url, now: $1) }
     case .activate(let id): self = .control(id.map { .app($0) } ?? recipient) { $0.activateApp(now: $1) }
+    case .close(let id):
+      let status = HMIStatus(
+        level: HMILevel.none, audioStreamingState: .notAudible, videoStreamingState: .notStreamable)
+      self = .control(id.map { .app($0) } ?? recipient) { $0.setHMIStatus(status, now: $1) }
     case .touch(let event): self = .control(recipient) { $0.touch(event, now: $1) }
     case .gesture(let gesture): self = .touch(recipient, gesture)
     case .driverInput(let input):
@@ -75,7 +79,6 @@ extension HeadUnitServer.Operation {
     case .serveSecondaryTransport(let port): self = .serveSecondary(port: port)
     case .unregister(let reason): self = .control(recipient) { $0.unregisterApp(reason, now: $1) }
     case .ignitionOff: self = .control(.everyApp) { $0.unregisterApp(.ignitionOff, now: $1) }
-    case .refuse(let parameters): self = .answerOnce(recipient, .reject(parameters))
     case .answerOnce(let answer): self = .answerOnce(recipient, answer)
     case .stall(let time): self = .stall(time)
     case .shape(let shape): self = .shape(shape)

@@ -86,6 +86,16 @@ import Testing
     #expect(try harness.finish() == sound)
   }
 
+  /// The application may keep the pipeline for long after the end: the car's sound is for others then.
+  @Test func theServiceEndsWithTheFile() throws {
+    let harness = try SoundHarness()
+    harness.push(testSound(640))
+    try harness.pipeline.play()
+    #expect(try harness.finish() == testSound(640))
+    #expect(eventually { harness.headUnit.record.audioStopReasons == [.endedByApp] })
+    #expect(harness.headUnit.record.disconnections == 0)
+  }
+
   @Test func theHeadUnitEndsTheService() throws {
     let harness = try SoundHarness(isLive: true)
     try harness.pipeline.play()

@@ -141,6 +141,29 @@ import struct TestSupport.SeededGenerator
     #expect(ranks(Array(times[36...])) == ranks(units[36...].map(\.time)))
   }
 
+  /// Pictures that came before running time began anew stay as far from later ones as they were.
+  @Test func earlierPicturesMoveWithRunningTime() throws {
+    func times(restartingBy distance: UInt64) throws -> [UInt64] {
+      var presentation = PresentationTime()
+      let places: [OutputOrder.Place] = [
+        .first(count: 0, reordering: 2), .further(count: 8), .further(count: 4), .further(count: 2),
+        .further(count: 6), .further(count: 16), .further(count: 12),
+      ]
+      return try places.enumerated().map { index, place in
+        let decoding = 10_000_000_000 + UInt64(index) * Self.frame - (index > 1 ? distance : 0)
+        let time = presentation.time(of: place, decoding: decoding, frameDuration: Self.frame)
+        return try #require(time)
+      }
+    }
+    let (plain, moved) = (try times(restartingBy: 0), try times(restartingBy: 5_000_000_000))
+    #expect(ranks(plain) == [0, 4, 2, 1, 3, 6, 5])
+    // The picture in which it begins anew takes no time.
+    for (plain, moved) in zip(plain, moved).dropFirst(2) {
+      let difference = Int64(plain) - Int64(moved) - 5_000_000_000
+      #expect(abs(difference) <= Int64(Self.frame), "\(plain) and \(moved)")
+    }
+  }
+
   /// All at once, as after a time in which nothing was read.
   @Test func picturesThatComeAtOnce() throws {
     let units = try encodedUnits(60, encoder: "bframes=2 b-adapt=false", profile: "main")

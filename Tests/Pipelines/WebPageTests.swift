@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// The page of `sdl-head-unit --web`, in a real browser.
+/// The page of `sdl-head-unit --web` and `sdlheadunitsrc web`, in a real browser.
 @Suite struct WebPageTests {
   /// - template: what an app shows is there, and what is clicked reaches it.
   /// - video: two pages show the pixels that were sent, and fingers reach the app at the same pixels.
@@ -9,7 +9,8 @@ import Testing
   /// - restart: the page finds the next head unit on its port.
   /// - origin: everything but the page needs the token, and pages from elsewhere get nothing.
   /// - readers: one that reads nothing costs neither time nor memory.
-  @Test(arguments: ["template", "video", "words", "restart", "origin", "readers"])
+  /// - element: `sdlheadunitsrc` serves the same page, and tells its address.
+  @Test(arguments: ["template", "video", "words", "restart", "origin", "readers", "element"])
   func page(_ name: String) throws {
     let folder = try TemporaryFolder()
     let script = Installation.package.appending(path: "Tests/Pipelines/Programs/web.py").path

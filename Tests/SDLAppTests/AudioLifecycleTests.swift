@@ -83,7 +83,8 @@ import Testing
     driver.status(.full, .streamable, audio: .audible)
     driver.acknowledgeAudio(mtu: 1012)
     let expected = AudioGrant(
-      epoch: 1, sessionID: 1, version: 5, maximumPayload: 1000, format: format, isFormatAssumed: false)
+      media: MediaGrant(service: .audio, epoch: 1, sessionID: 1, version: 5, maximumPayload: 1000), format: format,
+      isFormatAssumed: false)
     #expect(driver.session.status.audioGrant == expected)
     #expect(driver.headUnit?.announcedPCMFormat == format)
   }

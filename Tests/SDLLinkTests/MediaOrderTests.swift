@@ -18,7 +18,7 @@ extension LinkTests {
       try writer.setGrants(
         [
           .init(medium: .video, grant: makeGrant(1, maximumPayload: 4000)),
-          .init(medium: .audio, grant: makeAudioGrant(2)),
+          .init(medium: .audio, grant: makeGrant(2, of: .audio)),
         ], sending: [], peer: "test")
     }
 

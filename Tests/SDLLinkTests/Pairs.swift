@@ -8,18 +8,9 @@ import Testing
 @testable import SDLHeadUnitLink
 @testable import SDLLink
 
-/// The right to send in 800×480.
-func makeGrant(_ epoch: UInt32, maximumPayload: Int = 1000) -> MediaGrant {
-  MediaGrant(
-    VideoGrant(epoch: epoch, sessionID: 9, version: 5, maximumPayload: maximumPayload, size: VideoSize(800, 480)))
-}
-
-/// The right to send sound.
-func makeAudioGrant(_ epoch: UInt32, maximumPayload: Int = 1000) -> MediaGrant {
-  MediaGrant(
-    AudioGrant(
-      epoch: epoch, sessionID: 9, version: 5, maximumPayload: maximumPayload, format: PCMFormat(),
-      isFormatAssumed: false))
+/// The right to send.
+func makeGrant(_ epoch: UInt32, of service: ServiceType = .video, maximumPayload: Int = 1000) -> MediaGrant {
+  MediaGrant(service: service, epoch: epoch, sessionID: 9, version: 5, maximumPayload: maximumPayload)
 }
 
 extension ConnectionWriter {

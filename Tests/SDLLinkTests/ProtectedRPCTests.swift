@@ -46,9 +46,9 @@ extension LinkTests {
     }
 
     private func grant() -> MediaGrant {
-      var grant = VideoGrant(epoch: 1, sessionID: 9, version: 5, maximumPayload: 1000, size: VideoSize(800, 480))
+      var grant = makeGrant(1)
       grant.isEncrypted = true
-      return MediaGrant(grant)
+      return grant
     }
 
     /// RPCs that are queued while video waits encrypted for the socket are encrypted after it, and before all that

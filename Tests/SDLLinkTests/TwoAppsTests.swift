@@ -35,6 +35,12 @@ extension LinkTests {
       // Commands without a number are for the present app.
       pair.server.perform(.level(.limited, .streamable))
       #expect(wait(pair.headUnit, for: 1, .limited))
+      // Any app can be closed.
+      pair.server.perform(.close(2))
+      #expect(wait(pair.headUnit, for: 2, HMILevel.none))
+      #expect(pair.headUnit.statuses(of: 1).last?.level == .limited)
+      pair.server.perform(.close(nil))
+      #expect(wait(pair.headUnit, for: 1, HMILevel.none))
       #expect(pair.headUnit.protocolViolations == [])
       second.stop(grace: .seconds(1))
       second.join()

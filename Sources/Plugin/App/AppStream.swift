@@ -312,4 +312,12 @@ extension AppStream {
   ) -> Result? {
     state.wait(until: MonotonicClock.now + time, for: attempt)
   }
+
+  /// A grant has ended since something was made for it that is not live: the connection refuses that before the end is
+  /// reported here.
+  ///
+  /// - Returns: false if the end was not reported in time, so that what was made is lost.
+  func waitForEnd(ofGrant epoch: UInt32) -> Bool {
+    waitForHeadUnit { $0.isInterrupted || $0.permittedEpoch != epoch ? true : nil } ?? false
+  }
 }

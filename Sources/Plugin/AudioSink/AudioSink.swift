@@ -25,8 +25,8 @@ final class AudioSink: AppElement {
   let state: Monitor<SampleState>
   let runs = SinkRuns<AudioStream>()
   let time: TimeSource
-  /// The property `lead-time` in nanoseconds, for the base class.
-  private let lead: Atomic<UInt64>
+  /// The property `lead-time` in milliseconds, which the base class's threads read as well.
+  private let leadTime = Atomic(AudioSinkSettings().leadTime)
 
   static let log = LogCategory("sdlaudiosink", "SmartDeviceLink audio sink")
 
@@ -34,7 +34,6 @@ final class AudioSink: AppElement {
     self.baseSink = baseSink
     self.time = time
     state = Monitor(SampleState(), lock: lock)
-    lead = Atomic(UInt64(clamping: AudioSinkSettings().lead.nanoseconds))
   }
 
   var service: StreamService { .audio }
@@ -51,17 +50,17 @@ final class AudioSink: AppElement {
     state.withLock { change(&$0.counters) }
   }
 
-  /// A property has changed that the next buffer depends on.
-  func sampleSettingsChanged() {
-    state.withLock { state in
-      state.settings = settings.withLock { $0.samples }
-      lead.store(UInt64(clamping: state.settings.lead.nanoseconds), ordering: .relaxed)
-    }
+  /// How long before its time sound leaves.
+  var lead: Duration { .milliseconds(Int64(leadTime.load(ordering: .relaxed))) }
+
+  /// The volume has changed.
+  func gainChanged() {
+    state.withLock { $0.gain = settings.withLock { $0.gain } }
   }
 
   /// The property `lead-time` has changed, which is part of the pipeline's latency.
   func leadTimeChanged() {
-    sampleSettingsChanged()
+    settings.withLock { leadTime.store($0.leadTime, ordering: .relaxed) }
     post(gst_message_new_latency(gstElement.cast()))
   }
 
@@ -71,7 +70,7 @@ final class AudioSink: AppElement {
     guard query.pointee.type == GST_QUERY_LATENCY, gst_base_sink_get_sync(baseSink) != 0 else { return true }
     var (isLive, minimum, maximum): (gboolean, GstClockTime, GstClockTime) = (0, 0, 0)
     gst_query_parse_latency(query, &isLive, &minimum, &maximum)
-    let lead = lead.load(ordering: .relaxed)
+    let lead = UInt64(clamping: lead.nanoseconds)
     // GST_CLOCK_TIME_NONE, which is the largest number, stays.
     gst_query_set_latency(
       query, isLive, GstClockTime(UInt64(minimum).addingClamped(lead)),
@@ -83,7 +82,7 @@ final class AudioSink: AppElement {
   func getTimes(of buffer: UnsafeMutablePointer<GstBuffer>, _ start: inout GstClockTime, _ end: inout GstClockTime) {
     getParentTimes(of: buffer, &start, &end)
     guard start != .max else { return }
-    let lead = GstClockTime(lead.load(ordering: .relaxed))
+    let lead = GstClockTime(clamping: lead.nanoseconds)
     start = min(start, max(start - min(start, lead), GstClockTime(baseSink.pointee.segment.start)))
   }
 

@@ -20,17 +20,8 @@ struct AudioSinkSettings: AppElementSettings {
     return app
   }
 
-  /// The settings that each buffer needs.
-  struct Samples {
-    /// How long before its time sound leaves.
-    var lead: Duration
-    /// 0 for muted.
-    var gain: Double
-  }
-
-  var samples: Samples { Samples(lead: lead, gain: isMuted ? 0 : volume.isFinite ? volume : 1) }
-
-  var lead: Duration { .milliseconds(Int64(leadTime)) }
+  /// 0 for muted.
+  var gain: Double { isMuted ? 0 : volume.isFinite ? volume : 1 }
 
   /// The settings that the negotiation needs.
   ///
@@ -85,10 +76,10 @@ extension AudioSink {
       .mutablePlaying, changed: { $0.leadTimeChanged() }),
     .double(
       "volume", \.volume, 0...10, "Volume", "Volume factor; 1 leaves the sound unchanged", .mutablePlaying,
-      changed: { $0.sampleSettingsChanged() }),
+      changed: { $0.gainChanged() }),
     .boolean(
       "mute", \.isMuted, "Mute", "Send silence instead of the sound", .mutablePlaying,
-      changed: { $0.sampleSettingsChanged() }),
+      changed: { $0.gainChanged() }),
     .structure(
       "sdl-stats", "SDL statistics",
       "Counters of this element (application/x-sdl-stats): samples-in = samples-sent + every samples-dropped-* + samples-queued; …",

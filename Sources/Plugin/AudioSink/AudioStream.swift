@@ -154,7 +154,7 @@ extension AudioStream {
     let result = waitUntilDrained(of: "sound")
     guard result == GST_FLOW_OK else { return result }
     guard state.withLock({ $0.hasGrant }), let end = path.end else { return GST_FLOW_OK }
-    let played = end + sink.renderDelay + sink.settings.withLock { $0.lead }
+    let played = end + sink.renderDelay + sink.lead
     return gst_base_sink_wait(sink.baseSink, GstClockTime(clamping: played.nanoseconds), nil)
   }
 }

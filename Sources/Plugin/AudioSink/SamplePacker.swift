@@ -23,7 +23,7 @@ struct SamplePacker {
   /// Takes over payloads that came back from the connection, and the volume.
   mutating func update(_ shared: inout SampleState) {
     if spare.isEmpty { swap(&spare, &shared.payloads) }
-    if shaper.volume != shared.settings.gain { shaper.setVolume(shared.settings.gain) }
+    if shaper.volume != shared.gain { shaper.setVolume(shared.gain) }
   }
 
   /// Nothing may be pending.

@@ -4,8 +4,8 @@ import SDLApp
 /// The state that all threads share for samples.
 struct SampleState: StreamPathState {
   var counters = AudioSinkCounters()
-  /// How long before its time sound leaves, and its volume.
-  var settings = AudioSinkSettings().samples
+  /// 0 for muted.
+  var gain = AudioSinkSettings().gain
   /// Payloads that come back from the connection, to be used again.
   var payloads: [SamplePayload] = []
   var isPathTaken = false
@@ -70,7 +70,7 @@ final class SamplePath: StreamPath {
 
   func taken(_ state: inout SampleState) {
     packer.update(&state)
-    playout.lead = state.settings.lead
+    playout.lead = sink.lead
   }
 
   /// The samples of a buffer have come.
@@ -342,15 +342,6 @@ extension SamplePath {
     playout.reset()
     packer.begin()
   }
-
-  /// The connection refuses payloads before the end of the grant is reported here.
-  ///
-  /// - Returns: False if the end was not reported in time.
-  private func waitForEnd(of grant: AudioGrant, _ stream: AudioStream) -> Bool {
-    stream.waitForHeadUnit { negotiation in
-      negotiation.isInterrupted || negotiation.permission?.epoch != grant.epoch ? true : nil
-    } ?? false
-  }
 }
 
 // MARK: Time
@@ -427,7 +418,7 @@ extension SamplePath {
         payload.giveUp(.notStreaming)
         return GST_FLOW_OK
       case .closed, .stale:
-        guard !isLive, waitForEnd(of: grant, held.stream) else {
+        guard !isLive, held.stream.waitForEnd(ofGrant: grant.epoch) else {
           payload.giveUp(.notStreaming)
           return GST_FLOW_OK
         }

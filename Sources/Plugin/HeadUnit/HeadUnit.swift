@@ -1,6 +1,7 @@
 import Bluetooth
 import Discovery
 import GStreamerKit
+import HeadUnitControl
 import SDLHeadUnit
 import SDLHeadUnitLink
 import SDLLink
@@ -30,7 +31,9 @@ final class HeadUnit: Sendable {
     /// While it listens.
     var announcement: HeadUnitAnnouncement?
     /// Nil for none.
-    var conversation: ServerConversation?
+    var log: ConversationLog?
+    /// Gets the events instead of `log`, to which it passes them; nil for none.
+    var page: HeadUnitPage?
   }
 
   /// Without a limit, a callback that waits for a lock of the thread that ends the head unit would deadlock both.
@@ -56,6 +59,9 @@ final class HeadUnit: Sendable {
   /// 0 while it does not listen.
   var port: UInt16 { server?.port ?? 0 }
 
+  /// The address of its page, with the token; nil while there is none.
+  var pageURI: String? { state.withLock { $0.page?.uri } }
+
   /// Nil while it does not listen.
   var server: HeadUnitServer? { runningServer.withLock { $0 } }
 
@@ -65,35 +71,62 @@ final class HeadUnit: Sendable {
   /// - Throws: the reason why it can't.
   func start(messageTrace: ProtocolLog) throws(ElementError) -> String? {
     let setup = self.setup
-    var conversation: ConversationWriter?
     do {
       // Before the port is opened, so that a bad script leaves none open.
       let script = try setup.script()
       let tls = try setup.tls()
-      conversation = try begin(setup.settings.conversation)
+      try beginLog(setup.settings)
+      try servePage(setup)
       let server = try listen(setup, script: script, tls: tls, messageTrace: messageTrace)
       state.change { $0.phase = .running }
       return server.address
     } catch {
-      conversation?.close()
+      endPageAndLog()
       state.change { $0.phase = .failed }
       throw error
     }
   }
 
-  private func begin(_ log: ConversationLogSettings) throws(ElementError) -> ConversationWriter? {
-    let writer = try log.writer { [weak self] error in
+  private func beginLog(_ settings: HeadUnitSettings) throws(ElementError) {
+    let writer = try settings.conversation.writer(keepsRecent: settings.web != nil) { [weak self] error in
       // Without the lock: the application may do anything in reply.
       self?.state.withLock { $0.members.first }?.warn(error)
     }
-    guard let writer else { return nil }
+    guard let writer else { return }
+    let log = ConversationLog(writer)
+    state.withLock { $0.log = log }
     do {
-      try writer.start()
+      try log.start()
     } catch {
       throw .resource(GST_RESOURCE_ERROR_FAILED, "The thread of the conversation log could not be started: \(error)")
     }
-    state.withLock { $0.conversation = ServerConversation(writer) }
-    return writer
+  }
+
+  private func servePage(_ setup: HeadUnitSetup) throws(ElementError) {
+    guard let address = setup.settings.pageAddress, let log = state.withLock({ $0.log }) else { return }
+    let page = try HeadUnitPage(at: address, of: setup.configuration, log) { [weak self] command, text in
+      self?.perform(command, text) ?? nil
+    }
+    state.withLock { $0.page = page }
+  }
+
+  /// Carries a command of the page out. Returns why it has no effect.
+  private func perform(_ command: HeadUnitCommand, _ text: String) -> String? {
+    let (hasApp, setup, log) = state.withLock { (!$0.apps.all.isEmpty, $0.setup, $0.log) }
+    guard let server else { return "command without effect: the head unit does not listen" }
+    let failure = server.carryOut(command, hasApp: hasApp, policy: setup.configuration.policy)
+    log?.noteCommand(text, failure: failure)
+    return failure
+  }
+
+  private func endPageAndLog() {
+    let (page, log) = state.withLock { state in
+      defer { (state.page, state.log) = (nil, nil) }
+      return (state.page, state.log)
+    }
+    page?.stop()
+    // All of the conversation is in the file then.
+    log?.close()
   }
 
   private func listen(
@@ -168,8 +201,7 @@ final class HeadUnit: Sendable {
 
   /// Waits for the server's thread, unless this is it.
   func waitForEnd() {
-    // All of the conversation is in the file then.
-    defer { state.withLock { $0.conversation }?.lines.close() }
+    defer { endPageAndLog() }
     guard let server else { return }
     // The last reports of the server still reach the members.
     guard !server.isOnOwnThread,
@@ -212,13 +244,13 @@ extension HeadUnit {
 
 extension HeadUnit: HeadUnitServerObserver {
   func server(_ server: HeadUnitServer, didReport event: HeadUnitServerEvent) {
-    let (members, formerApps, apps, conversation) = state.withLock { state in
+    let (members, formerApps, apps, log, page) = state.withLock { state in
       let formerApps = state.apps
       state.apps.note(event)
       if case .ended = event { state.hasServerEnded = true }
-      return (state.members, formerApps, state.apps, state.conversation)
+      return (state.members, formerApps, state.apps, state.log, state.page)
     }
-    conversation?.note(event)
+    if let page { page.note(event) } else { log?.note(event) }
     // So that the application is notified once: by the element of the event's service, otherwise by the video element.
     let service = event.service ?? .video
     let reporting = members.first { $0.service == service } ?? members.first

@@ -19,8 +19,9 @@ protocol HeadUnitElement: PushSourceElement where Settings == HeadUnitElementSet
 
 struct HeadUnitElementState<Stream: HeadUnitStream>: Sendable {
   enum Announcement: Sendable {
-    /// The run listens on this address. Nil if it shares a head unit that does, or connects to a phone.
-    case listening(HeadUnitRun, address: String?)
+    /// The run listens on this address: nil if it shares a head unit that does, or connects to a phone. Its page is at
+    /// this URI: nil if another element has announced it, or there is none.
+    case listening(HeadUnitRun, address: String?, page: String?)
     case stopped(hadApps: Bool)
   }
 
@@ -91,10 +92,11 @@ extension HeadUnitElement {
     }
     for announcement in announcements {
       switch announcement {
-      case .listening(let run, let address): announce(run, address)
+      case .listening(let run, let address, let page): announce(run, address, page)
       case .stopped(let hadApps):
         notify(.currentPort)
         notify(.currentSecondaryPort)
+        notify(.currentWebURI)
         // A handler of that notification may have started the next run, which has its own apps.
         if hadApps, run == nil { notify(.apps) }
       }
@@ -125,13 +127,13 @@ extension HeadUnitElement {
     case .first(let headUnit):
       do {
         let address = try headUnit.start(messageTrace: ProtocolLog(gstElement))
-        current.withLock { $0.announcements.append(.listening(run, address: address)) }
+        current.withLock { $0.announcements.append(.listening(run, address: address, page: headUnit.pageURI)) }
       } catch {
         endRun()
         return fail(error)
       }
     case .further(let first, let contradictions):
-      current.withLock { $0.announcements.append(.listening(run, address: nil)) }
+      current.withLock { $0.announcements.append(.listening(run, address: nil, page: nil)) }
       warn(of: contradictions, to: first.name, from: run.name)
     }
     return true
@@ -158,21 +160,30 @@ extension HeadUnitElement {
     return hadApps
   }
 
-  private func announce(_ run: HeadUnitRun, _ address: String?) {
+  private func announce(_ run: HeadUnitRun, _ address: String?, _ page: String?) {
     notify(.currentPort)
     notify(.currentSecondaryPort)
+    notify(.currentWebURI)
     // A handler of that notification may have ended the run.
-    guard run === self.run, let address else { return }
-    // Twice, because gst-launch shows only the details.
-    let text = "Listening for SmartDeviceLink apps on \(address), for example: sdlvideosink uri=sdl://\(address)"
-    log(GST_LEVEL_INFO, text)
-    ElementError.resource(GST_RESOURCE_ERROR_SETTINGS, text, details: text).post(as: GST_MESSAGE_INFO, from: gstElement)
+    guard run === self.run else { return }
+    if let address {
+      tell("Listening for SmartDeviceLink apps on \(address), for example: sdlvideosink uri=sdl://\(address)")
+    }
+    if let page, run === self.run { tell("The car's screen in a browser: \(page)") }
+    guard run === self.run, address != nil else { return }
     do {
       guard let name = try run.headUnit?.announce() else { return }
       log(GST_LEVEL_INFO, "announced as \"\(name)\"")
     } catch {
       warn(.resource(GST_RESOURCE_ERROR_SETTINGS, "The head unit is not announced: \(error)"))
     }
+  }
+
+  /// Posts an INFO message.
+  private func tell(_ text: String) {
+    log(GST_LEVEL_INFO, text)
+    // Twice, because gst-launch shows only the details.
+    ElementError.resource(GST_RESOURCE_ERROR_SETTINGS, text, details: text).post(as: GST_MESSAGE_INFO, from: gstElement)
   }
 
   private func warn(of contradictions: [String], to first: String, from name: String) {

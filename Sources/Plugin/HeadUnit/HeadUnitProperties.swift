@@ -1,4 +1,5 @@
 import GStreamerKit
+import HeadUnitControl
 import SDLHeadUnit
 import SDLMessages
 import SDLWire
@@ -6,6 +7,7 @@ import SDLWire
 extension PropertyName {
   static let currentPort: PropertyName = "current-port"
   static let currentSecondaryPort: PropertyName = "current-secondary-port"
+  static let currentWebURI: PropertyName = "current-web-uri"
   static let apps: PropertyName = "apps"
   static let violations: PropertyName = "violations"
 }
@@ -115,6 +117,26 @@ extension Property where Owner: HeadUnitElement {
       .mutableReady)
   }
 
+  static var web: Property {
+    .text(
+      "web", \.headUnit.web, "Web",
+      "[ADDRESS:]PORT at which browsers get the car's screen, on this machine unless an address is given, with the token that current-web-uri has; port 0 takes any free one; unset: none",
+      .mutableReady, parse: parseWeb, text: { $0 })
+  }
+
+  static var webToken: Property {
+    .text(
+      "web-token", \.headUnit.webToken, "Web token",
+      "What requests to the port of web have to know; unset: a new one at each start", .mutableReady,
+      parse: parseWebToken, text: { $0 })
+  }
+
+  static var currentWebURI: Property {
+    .string(
+      .currentWebURI, "Current web URI", "Address of the page for browsers, with its token; NULL while there is none"
+    ) { $0.run?.headUnit?.pageURI }
+  }
+
   static var apps: Property {
     .structures(.apps, "Apps", "Registered apps, in order (application/x-sdl-app)") {
       StructureArray($0.run?.headUnit?.apps.all ?? []) { $0.structure }
@@ -126,6 +148,23 @@ extension Property where Owner: HeadUnitElement {
       .violations, "Violations",
       "The last 100 violations by apps, in order; structures as in the message sdl-violation"
     ) { StructureArray($0.violations) { $0.structure } }
+  }
+
+  private static func parseWeb(_ text: String?) throws(InvalidPropertyValue) -> String? {
+    guard let text else { return nil }
+    guard ControlAddress(text: text) != nil else {
+      throw InvalidPropertyValue(
+        "'\(text)' is no port; write PORT or ADDRESS:PORT, such as 8080, or *:8080 for all addresses")
+    }
+    return text
+  }
+
+  private static func parseWebToken(_ text: String?) throws(InvalidPropertyValue) -> String? {
+    guard let text else { return nil }
+    guard let token = ControlAddress.token(text: text) else {
+      throw InvalidPropertyValue("the token can't be used: write letters and digits of ASCII")
+    }
+    return token
   }
 
   private static func parseSound(

@@ -1,5 +1,6 @@
 import Bluetooth
 import GStreamerKit
+import HeadUnitControl
 import SDLHeadUnit
 import SDLHeadUnitLink
 import SDLMessages
@@ -45,6 +46,10 @@ struct HeadUnitSettings: Sendable {
   /// Path of a behaviour script.
   var script: String?
   var conversation = ConversationLogSettings()
+  /// Where the page for browsers is served, as ``ControlAddress/init(text:)`` reads it.
+  var web: String?
+  /// What requests to it have to know; nil for a new one at each start.
+  var webToken: String?
   /// The port of secondary transports; 0 is any free one, below 0 none is offered.
   var secondaryPort: Int32?
   /// The addresses from which secondary transports may come.
@@ -63,6 +68,13 @@ struct HeadUnitSettings: Sendable {
   /// Nil for all addresses of this machine.
   var listeningAddress: String? { address == "*" ? nil : address }
 
+  /// Nil if no page is served.
+  var pageAddress: ControlAddress? {
+    guard var address = web.flatMap(ControlAddress.init(text:)) else { return nil }
+    address.token = webToken ?? ControlAddress.newToken
+    return address
+  }
+
   /// The phone to whose apps it connects over Bluetooth, instead of listening; nil to listen.
   ///
   /// - Throws: if the property is not a phone's address.
@@ -80,7 +92,7 @@ struct HeadUnitSettings: Sendable {
   var configuration: HeadUnitConfiguration {
     var configuration = preset.configuration
     configuration.isStrict = isStrict
-    configuration.reportsMessages = conversation.path != nil
+    configuration.reportsMessages = conversation.path != nil || web != nil
     if let make { configuration.vehicle.make = make }
     if let model { configuration.vehicle.model = model }
     switch sound {
@@ -149,7 +161,8 @@ extension HeadUnitSettings {
     Common("pcm-capabilities", \.sound), Common("strict", \.isStrict), Common("hmi-level", \.hmiLevel),
     Common("audio-streaming", \.audioStreaming), Common("script", \.script),
     Common("conversation-log", \.conversation.path), Common("conversation-blank", \.conversation.isBlank),
-    Common("secondary-port", \.secondaryPort), Common("secondary-from", \.secondaryOrigin),
+    Common("web", \.web), Common("web-token", \.webToken), Common("secondary-port", \.secondaryPort),
+    Common("secondary-from", \.secondaryOrigin),
     Common("video-transports", \.videoTransports),
     Common("audio-transports", \.audioTransports),
   ]

@@ -98,6 +98,9 @@ extension HeadUnitAudioSource {
     .script,
     .conversationLog,
     .conversationBlank,
+    .web,
+    .webToken,
+    .currentWebURI,
     .endsWithApp(
       "End the stream when the app whose sound was output last has disconnected; before any sound, when an app that streamed video has"
     ),

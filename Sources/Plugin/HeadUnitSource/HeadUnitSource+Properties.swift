@@ -108,6 +108,9 @@ extension HeadUnitSource {
     .script,
     .conversationLog,
     .conversationBlank,
+    .web,
+    .webToken,
+    .currentWebURI,
     .endsWithApp(
       "End the stream when the app whose video was output last has disconnected; before any video, when an app that streamed sound has"
     ),

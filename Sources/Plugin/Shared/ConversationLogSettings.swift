@@ -9,25 +9,30 @@ struct ConversationLogSettings: Equatable, Sendable {
   /// Whether what identifies people and cars is replaced.
   var isBlank = false
 
-  /// Creates the file; nil if none is wanted. It is written from ``ConversationWriter/start()`` on.
+  /// Creates the file; nil if no log is wanted. It is written from ``ConversationWriter/start()`` on.
   ///
-  /// - Parameter warn: called once, on a thread of its own, if the file can't be written later.
+  /// - Parameters:
+  ///   - keepsRecent: whether the last lines are wanted besides, or without a file.
+  ///   - warn: called once, on a thread of its own, if the file can't be written later.
   /// - Throws: why it can't be created.
   func writer(
-    clock: TimeSource = .monotonic, warn: @escaping @Sendable (ElementError) -> Void
+    keepsRecent: Bool = false, clock: TimeSource = .monotonic, warn: @escaping @Sendable (ElementError) -> Void
   ) throws(ElementError) -> ConversationWriter? {
-    guard let path else { return nil }
+    guard path != nil || keepsRecent else { return nil }
     do throws(LinkError) {
       // A state change does not wait for the reader of a pipe.
-      let file = try ConversationWriter.file(path, waitsForReader: false) { code in
-        let failure = LinkError.system(operation: "write \(path)", errno: code)
-        warn(
-          .resource(
-            GST_RESOURCE_ERROR_WRITE,
-            "The conversation log is not complete: \(failure). Make room for it, or set conversation-log to another path."
-          ))
+      let file = try path.map { path throws(LinkError) in
+        try ConversationWriter.file(path, waitsForReader: false) { code in
+          let failure = LinkError.system(operation: "write \(path)", errno: code)
+          warn(
+            .resource(
+              GST_RESOURCE_ERROR_WRITE,
+              "The conversation log is not complete: \(failure). Make room for it, or set conversation-log to another path."
+            ))
+        }
       }
-      return ConversationWriter(file, isBlank: isBlank, since: clock.now, clock: clock)
+      return ConversationWriter(
+        file, isBlank: isBlank, keepsRecent: keepsRecent, since: clock.now, clock: clock)
     } catch {
       throw .resource(
         GST_RESOURCE_ERROR_OPEN_WRITE,

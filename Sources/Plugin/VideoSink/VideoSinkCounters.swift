@@ -2,7 +2,7 @@ import GStreamerKit
 import SDLApp
 import X264Encoder
 
-/// Counters of frames. Every frame that came in is in exactly one counter, so that
+/// Counters of frames. Every frame that the base class passes on is in exactly one counter, so that
 /// `framesIn == framesSent + framesUnchanged + all of dropped + framesQueued` holds at any moment.
 struct VideoSinkCounters {
   private(set) var framesIn: UInt64 = 0

@@ -39,15 +39,13 @@ package struct AudioNegotiation: StreamNegotiation {
   package var pipeline = PipelineState()
   /// The session's status; empty without a connection.
   package private(set) var session = AppSession.Status()
-  /// The present grant, until the application is told of the service's end.
-  private var grant: AudioGrant?
   /// The format that upstream sends; nil before the first caps.
   package private(set) var input: PCMFormat?
   /// Sound has been waiting since then for the service that starts with it.
   private var waitsSince: Duration?
   /// The head unit takes no sound, and is not asked again as long as the app has video.
   private var isRefused = false
-  private var announcements = StreamAnnouncements()
+  private var stream = AnnouncedStream<AudioGrant>()
 
   private var outputs: [Output] = []
   private var requested: AudioStartRequest?
@@ -64,7 +62,7 @@ package struct AudioNegotiation: StreamNegotiation {
   package mutating func takeOutputs(at now: Duration) -> [Output] {
     activity.elapse(now: now)
     if !activity.isServiceWanted { waitsSince = nil }
-    permission = session.audioState == .streaming && !hasStopped ? grant : nil
+    permission = session.audioState == .streaming && !hasStopped ? stream.service : nil
     let request = request
     if request != requested {
       requested = request
@@ -87,14 +85,15 @@ package struct AudioNegotiation: StreamNegotiation {
 
 /// The present state, and the request that follows from it.
 extension AudioNegotiation {
-  package var hasGrant: Bool { grant != nil }
+  package var hasGrant: Bool { stream.service != nil }
+  package var permittedEpoch: UInt32? { permission?.epoch }
 
   /// The session's, except for a pipeline that is paused.
-  package var streamState: StreamState { announcements.streamState(session.audioState, hasGrant: hasGrant) }
+  package var streamState: StreamState { stream.streamState(session.audioState) }
 
   package var serviceState: StreamState { session.audioState }
 
-  package var hasRequestedPause: Bool { announcements.hasRequestedPause }
+  package var hasRequestedPause: Bool { stream.hasRequestedPause }
 
   /// The driver does not hear the app.
   package var isSuspendedByDriver: Bool {
@@ -125,9 +124,9 @@ extension AudioNegotiation {
       if former.headUnit != nil { connectionLost() }
       return
     }
-    if let end = status.audioEnd, end.epoch == grant?.epoch { serviceEnded(end.reason) }
-    if let new = status.audioGrant, new.epoch != grant?.epoch {
-      grant = new
+    if let end = status.audioEnd, end.epoch == stream.service?.epoch { serviceEnded(end.reason) }
+    if let grant = status.audioGrant, grant.epoch != stream.service?.epoch {
+      stream.granted(grant)
       isRefused = false
     }
     announceStart()
@@ -136,17 +135,16 @@ extension AudioNegotiation {
   }
 
   private mutating func serviceEnded(_ reason: StreamStopReason) {
-    grant = nil
     // The service has ended because it was not requested any more.
-    if announcements.stop(reason) { notify(.stopped(reason == .app && isIdle ? .idle : .session(reason))) }
+    if stream.stop(reason) { notify(.stopped(reason == .app && isIdle ? .idle : .session(reason))) }
     if reason == .hmiStatus || reason == .headUnit { notify(.stream(.suspensionBegan)) }
   }
 
   /// It may be made again.
   private mutating func connectionLost() {
-    if grant != nil { serviceEnded(.connectionLost) }
+    if hasGrant { serviceEnded(.connectionLost) }
     isRefused = false
-    if announcements.connectionLost() { notify(.stream(.suspensionBegan)) }
+    if stream.connectionLost() { notify(.stream(.suspensionBegan)) }
   }
 
   /// A start has failed.
@@ -160,7 +158,7 @@ extension AudioNegotiation {
       guard hasVideo else { throw .refused(failure, isVideoStreaming: false) }
       isRefused = true
       // The picture goes on without sound.
-      if announcements.requestPlaying() { notify(.stream(.requestPlaying)) }
+      if stream.requestPlaying() { notify(.stream(.requestPlaying)) }
       return notify(.problem(.refused(failure, isVideoStreaming: session.videoState == .streaming)))
     }
     notify(.problem(.startRefused(failure, retryAfter: isSuspendedByDriver ? nil : retryAfter)))
@@ -215,7 +213,7 @@ extension AudioNegotiation {
     if activity.startsOnData, !isSuspended { return decideStart(now: now) }
     // The samples that ask wait for the answer: an application that pauses loses nothing.
     let asks = timing != .live && requestPause()
-    let reason: SampleDropReason = isSuspended && announcements.hasStreamed ? .suspended : .notStreaming
+    let reason: SampleDropReason = isSuspended && stream.hasStreamed ? .suspended : .notStreaming
     let waits = asks || timing == .unsynchronized && pipeline.isPlaying
     return waits ? .wait(thenDrop: reason) : .drop(reason)
   }
@@ -233,7 +231,7 @@ extension AudioNegotiation {
   /// could start one.
   private mutating func requestPause() -> Bool {
     guard settings.suspendPolicy == .auto, !activity.startsOnData, pipeline.isPlaying,
-      !hasGrant || isSuspendedBySession, announcements.requestPause()
+      !hasGrant || isSuspendedBySession, stream.requestPause()
     else { return false }
     notify(.stream(.requestPause))
     return true
@@ -243,16 +241,16 @@ extension AudioNegotiation {
 /// Notifications of the application: each change once, in order.
 extension AudioNegotiation {
   private mutating func announceStart() {
-    guard let grant, session.audioState == .streaming, !pipeline.isPaused || announcements.hasRequestedPause else {
+    guard let grant = stream.service, session.audioState == .streaming, !pipeline.isPaused || hasRequestedPause else {
       return
     }
-    let (reason, requestsPlaying) = announcements.start()
+    let (reason, requestsPlaying) = stream.start()
     if let reason { notify(.started(grant, reason: reason)) }
     if requestsPlaying { notify(.stream(.requestPlaying)) }
   }
 
   private mutating func announceSuspension(_ reason: SuspensionReason) {
-    guard hasGrant, announcements.isStarted, announcements.suspend(reason) else { return }
+    guard stream.isStarted, stream.suspend(reason) else { return }
     notify(.stream(.suspended(reason: reason.rawValue)))
   }
 }

@@ -90,16 +90,9 @@ struct AudioService: RequestedService {
       case .sendEndService: sendEndService(&context)
       case .started(let acknowledgement):
         let format = context.headUnit?.announcedPCMFormat
-        var grant = AudioGrant(
-          epoch: context.messenger.nextEpoch(), sessionID: context.messenger.sessionID,
-          version: context.messenger.version,
-          maximumPayload: context.messenger.maximumPayload(mtu: acknowledgement.mtu, on: transport.role),
-          format: format ?? PCMFormat(), isFormatAssumed: format == nil)
-        grant.role = transport.role
-        if context.security.isEncrypted(.audio) {
-          grant.isEncrypted = true
-          grant.maximumPayload = SecurePayload.plaintextLimit(grant.maximumPayload)
-        }
+        let grant = AudioGrant(
+          media: mediaGrant(mtu: acknowledgement.mtu, &context), format: format ?? PCMFormat(),
+          isFormatAssumed: format == nil)
         lastGrant = grant
         isRefused = false
         transport.started()
@@ -135,24 +128,4 @@ extension AudioStartRequest: ServiceRequest {
   }
 
   func following(_ acceptance: AudioServiceAcknowledgement) -> AudioStartRequest { self }
-}
-
-/// The right to send sound. It exists from the acknowledgement of the service to its end; while the app is not audible,
-/// it is there, but nothing may be sent.
-package struct AudioGrant: Equatable, Sendable {
-  /// The number of this start of the service; payloads made for an earlier start must not be sent. No ``VideoGrant``
-  /// has the same.
-  package var epoch: UInt32
-  package var sessionID: UInt8
-  /// Protocol version of all frames.
-  package var version: UInt8
-  /// Largest payload of one frame in bytes, valid under every reading of the head unit's `mtu`.
-  package var maximumPayload: Int
-  package var format: PCMFormat
-  /// The head unit has announced no format, and ``format`` is the usual one.
-  package var isFormatAssumed: Bool
-  /// Whether each frame has to be encrypted; ``maximumPayload`` then is that of the plaintext.
-  package var isEncrypted = false
-  /// The transport of the session that carries the service.
-  package var role = TransportRole.primary
 }

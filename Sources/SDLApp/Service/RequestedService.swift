@@ -96,6 +96,17 @@ extension RequestedService {
     }
   }
 
+  /// The right to send that the acknowledgement of a start gives, with its `mtu`.
+  func mediaGrant(mtu: Int64?, _ context: inout SessionContext) -> MediaGrant {
+    let isEncrypted = context.security.isEncrypted(Self.type)
+    let limit = context.messenger.maximumPayload(mtu: mtu, on: transport.role)
+    return MediaGrant(
+      service: Self.type, epoch: context.messenger.nextEpoch(), sessionID: context.messenger.sessionID,
+      version: context.messenger.version,
+      maximumPayload: isEncrypted ? SecurePayload.plaintextLimit(limit) : limit, isEncrypted: isEncrypted,
+      role: transport.role)
+  }
+
   /// EndServiceACK or EndServiceNAK. A late one is not about the service that has begun since.
   mutating func endConfirmed(_ context: inout SessionContext) {
     if !isOpen { context.security.endConfirmed(Self.type) }

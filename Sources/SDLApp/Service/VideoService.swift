@@ -139,19 +139,11 @@ struct VideoService: RequestedService {
   }
 
   private mutating func started(_ accepted: VideoStartRequest.Acceptance, _ context: inout SessionContext) {
-    var grant = VideoGrant(
-      epoch: context.messenger.nextEpoch(), sessionID: context.messenger.sessionID, version: context.messenger.version,
-      maximumPayload: context.messenger.maximumPayload(mtu: accepted.mtu, on: transport.role), size: accepted.size)
-    grant.transport = accepted.transport
-    grant.role = transport.role
-    grant.transportClass = context.messenger.transportClass(of: transport.role)
-    if context.security.isEncrypted(.video) {
-      grant.isEncrypted = true
-      grant.maximumPayload = SecurePayload.plaintextLimit(grant.maximumPayload)
-    }
     var requested = accepted.size
     if case .open(let request, _, _) = lifecycle.state { requested = request.size }
-    grant.isSizeOverridden = requested != accepted.size
+    let grant = VideoGrant(
+      media: mediaGrant(mtu: accepted.mtu, &context), size: accepted.size, isSizeOverridden: requested != accepted.size,
+      transport: accepted.transport, transportClass: context.messenger.transportClass(of: transport.role))
     lastGrant = grant
     transport.started()
     geometry = context.announced.geometry(of: accepted.size, requested: requested)

@@ -61,29 +61,6 @@ package struct VideoSize: Hashable, Sendable, CustomStringConvertible {
   package var description: String { "\(width)×\(height)" }
 }
 
-/// The right to send video. It exists exactly while video may be sent.
-package struct VideoGrant: Equatable, Sendable {
-  /// The number of this start of the service; frames made for an earlier start must not be sent.
-  package var epoch: UInt32
-  package var sessionID: UInt8
-  /// Protocol version of all frames.
-  package var version: UInt8
-  /// Largest payload of one frame in bytes, valid under every reading of the head unit's `mtu`.
-  package var maximumPayload: Int
-  /// Size of the pictures that the head unit expects.
-  package var size: VideoSize
-  /// The head unit acknowledged another size than was requested.
-  package var isSizeOverridden = false
-  /// The transport that the head unit acknowledged, which may be another one than was requested.
-  package var transport = VideoTransport.raw
-  package var codec = VideoCodec.h264
-  /// Whether each frame has to be encrypted; ``maximumPayload`` then is that of the plaintext.
-  package var isEncrypted = false
-  /// The transport of the session that carries the service.
-  package var role = TransportRole.primary
-  package var transportClass = TransportClass.tcpWiFi
-}
-
 package enum StreamStopReason: String, Sendable {
   /// The HMI level or the streaming state does not allow it any more.
   case hmiStatus = "hmi-status"

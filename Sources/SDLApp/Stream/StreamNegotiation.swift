@@ -9,6 +9,8 @@ package protocol StreamNegotiation: Sendable {
   var streamState: StreamState { get }
   /// The service has been started, whether or not frames may be sent now.
   var hasGrant: Bool { get }
+  /// Of the grant with which media may be sent now; nil for none.
+  var permittedEpoch: UInt32? { get }
   /// The application was asked to pause, and not yet to play on.
   var hasRequestedPause: Bool { get }
   /// The driver does not let the app be seen, or heard.

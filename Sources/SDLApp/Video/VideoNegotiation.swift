@@ -9,12 +9,9 @@ import SDLMessages
 /// It is driven by levels: the request to the head unit depends only on the present state, not on the events that led
 /// to it.
 package struct VideoNegotiation: StreamNegotiation {
-  /// The service, from its grant until the application is told of its end.
   private struct Service {
     var grant: VideoGrant
     var since: Duration
-    /// A frame has been sent.
-    var hasRun = false
   }
 
   /// Updates of the size within this time lead to one restart of the service.
@@ -24,13 +21,14 @@ package struct VideoNegotiation: StreamNegotiation {
   package var pipeline = PipelineState()
   /// The session's status; empty without a connection.
   package private(set) var session = AppSession.Status()
-  private var service: Service?
+  private var stream = AnnouncedStream<Service>()
+  /// The last service of which a frame was sent.
+  private var lastRunEpoch: UInt32?
   private var app: AppPresence
 
   private var selection = VideoSelection()
   private var upstream = VideoUpstream()
   private var resize = VideoResize()
-  private var announcements = StreamAnnouncements()
   /// Of the frames that come, a decoder can't show any yet.
   private var lacksPicture = false
   /// Completed resizes whose stream was not reported to the application yet.
@@ -88,10 +86,13 @@ extension VideoNegotiation {
   /// so that the pipeline gets an error that says why.
   package var isInputRefused: Bool { upstream.isAccepted(selection) == false }
 
-  package var hasGrant: Bool { service != nil }
+  package var hasGrant: Bool { stream.service != nil }
+  package var permittedEpoch: UInt32? { permission?.grant.epoch }
 
   /// The right to send, and since when it exists.
-  package var grantWithTime: (grant: VideoGrant, since: Duration)? { service.map { ($0.grant, $0.since) } }
+  package var grantWithTime: (grant: VideoGrant, since: Duration)? { stream.service.map { ($0.grant, $0.since) } }
+
+  private var grant: VideoGrant? { stream.service?.grant }
 
   /// A grant that is not used, because app or input are about to change.
   package var hasUnusedGrant: Bool { hasGrant && !isSuspendedBySession && permission == nil }
@@ -100,11 +101,11 @@ extension VideoNegotiation {
   package var isNoticeWanted: Bool { app.isNoticeWanted }
 
   /// The session's, except for a notice that is still being sent, and a pipeline that is paused.
-  package var streamState: StreamState { announcements.streamState(session.videoState, hasGrant: hasGrant) }
+  package var streamState: StreamState { stream.streamState(session.videoState) }
 
   package var serviceState: StreamState { session.videoState }
 
-  package var hasRequestedPause: Bool { announcements.hasRequestedPause }
+  package var hasRequestedPause: Bool { stream.hasRequestedPause }
 
   /// The driver does not show the app.
   package var isSuspendedByDriver: Bool { session.hmi.map { !$0.allowsVideo } ?? false }
@@ -123,28 +124,28 @@ extension VideoNegotiation {
   package var encoderTargets: EncoderTargets { encoderTargets(for: upstream.size ?? VideoSize(0, 0)) }
 
   package func encoderTargets(for size: VideoSize) -> EncoderTargets {
-    let limits = selection.encoderLimits(for: upstream.size, service?.grant.transportClass)
+    let limits = selection.encoderLimits(for: upstream.size, grant?.transportClass)
     return EncoderTargets(preferences: settings.encoder, limits: limits, size: size)
   }
 
   /// The right to send pictures of the input now.
   private var usableGrant: VideoGrant? {
     // A grant for another size is about to be replaced: the input has just changed, or the head unit's choice has.
-    guard let service, session.videoState == .streaming, app.state.isInForeground, service.grant.size == upstream.size,
+    guard let grant, session.videoState == .streaming, app.state.isInForeground, grant.size == upstream.size,
       upstream.isAccepted(selection) == true, !prefersAnotherSize, !upstream.expectsOutdatedFrames, !supportsNone
     else { return nil }
-    return service.grant
+    return grant
   }
 
   /// What to request of the head unit once it has stopped resizing.
   private var nextRequest: VideoStartRequest? {
     guard pipeline.wantsService, !pipeline.isEnded, !pipeline.isStopping else { return nil }
-    return requests.next(heldSize: heldSize, grantedSize: service?.grant.size, selection, upstream)
+    return requests.next(heldSize: heldSize, grantedSize: grant?.size, selection, upstream)
   }
 
   /// The service of an app in the background is kept whatever the head unit resizes; it restarts only when the app is
   /// back.
-  private var heldSize: VideoSize? { app.state.isInForeground ? nil : service?.grant.size }
+  private var heldSize: VideoSize? { app.state.isInForeground ? nil : grant?.size }
 }
 
 /// Answers of ranges and caps.
@@ -165,9 +166,9 @@ extension VideoNegotiation {
     guard !pipeline.isStopping, let subject = selection.answered(question) else { return false }
     outputs.append(.supportedDisplays(supported))
     let former = selection.newestChoice
-    selection.renewLadder(for: choice, allowed: settings.transports, running: service?.grant.transport)
+    selection.renewLadder(for: choice, allowed: settings.transports, running: grant?.transport)
     let outcome = selection.take(
-      choice, settings.resizePolicy, streamSize: resize.size, grantedSize: service?.grant.size, isRaw: isInputRaw,
+      choice, settings.resizePolicy, streamSize: resize.size, grantedSize: grant?.size, isRaw: isInputRaw,
       subject)
     if outcome == .replaces {
       let staysInSize = settings.resizePolicy == .keep && resize.size != nil && resize.size == upstream.size
@@ -196,7 +197,7 @@ extension VideoNegotiation {
   private mutating func replaceChoice(_ new: VideoChoice, asksUpstream: Bool, lostFrames: UInt64, now: Duration) {
     guard selection.replace(new, allowed: settings.transports) else { return }
     upstream.choiceChanged(asks: asksUpstream)
-    if let size = service?.grant.size ?? requests.current?.size, selection.accepts(size) != true || prefersAnotherSize {
+    if let size = grant?.size ?? requests.current?.size, selection.accepts(size) != true || prefersAnotherSize {
       requests.settle(now: now)
     }
     if upstream.shouldBeAsked(selection) {
@@ -272,16 +273,16 @@ extension VideoNegotiation {
       return Questions()
     }
     var questions = Questions()
-    if let end = status.videoEnd, end.epoch == service?.grant.epoch {
+    if let end = status.videoEnd, end.epoch == grant?.epoch {
       questions.asksUpstream = serviceEnded(end.reason, lostFrames: lostFrames, now: now)
     }
-    if let grant = status.videoGrant, grant.epoch != service?.grant.epoch { try serviceStarted(grant, now: now) }
+    if let new = status.videoGrant, new.epoch != grant?.epoch { try serviceStarted(new, now: now) }
     announceStart()
     if let wait = status.videoWait, wait != former.videoWait, pipeline.isRunning { notify(.stream(.waiting(wait))) }
     if let video = status.video, video != former.video {
-      let displays = try selection.receive(
+      let (displays, leftOut) = try selection.receive(
         video.capability, screen: video.fallbackSize, allowed: settings.transports, largest: settings.largestPicture)
-      if let problem = selection.takeLeftOut() { notify(.problem(problem)) }
+      if let leftOut { notify(.problem(leftOut)) }
       questions.ranges = beginChoice(.headUnit(displays))
     }
     if !questions.asksUpstream, questions.ranges == nil { requestPlayingIfNeeded() }
@@ -290,7 +291,7 @@ extension VideoNegotiation {
 
   private mutating func serviceStarted(_ grant: VideoGrant, now: Duration) throws(VideoProblem) {
     if grant.isSizeOverridden { try selection.check(grant.size, settings.largestPicture) }
-    service = Service(grant: grant, since: now)
+    stream.granted(Service(grant: grant, since: now))
     if grant.isSizeOverridden, selection.acknowledge(grant.size, inputSize: upstream.size) {
       upstream.choiceChanged(asks: true)
     }
@@ -298,7 +299,7 @@ extension VideoNegotiation {
 
   /// - Returns: whether upstream has to be asked for other pictures now.
   private mutating func serviceEnded(_ reason: StreamStopReason, lostFrames: UInt64, now: Duration) -> Bool {
-    let hadRun = service.take()?.hasRun ?? false
+    let hadRun = grant?.epoch == lastRunEpoch
     // The request was taken back only until upstream has changed.
     let isResizing = pipeline.wantsService && pipeline.isRunning
     announceStop(reason == .app && isResizing ? (supportsNone ? .outOfRange : .resized) : reason)
@@ -318,11 +319,11 @@ extension VideoNegotiation {
 
   /// It may be made again.
   private mutating func connectionLost() {
-    if service.take() != nil { announceStop(.connectionLost) }
+    if hasGrant { announceStop(.connectionLost) }
     selection.connectionLost()
     upstream.connectionLost()
     requests.connectionLost()
-    if announcements.connectionLost() { notify(.stream(.suspensionBegan)) }
+    if stream.connectionLost() { notify(.stream(.suspensionBegan)) }
   }
 
   /// A start of video has failed: try the same again later, or something else at once.
@@ -404,7 +405,7 @@ extension VideoNegotiation {
     // The frame that asks waits for the answer: an application that pauses loses nothing.
     let asks = timing != .live && requestPause()
     // Before the driver has opened the app for the first time, the stream is not suspended.
-    let wasSeen = announcements.hasStreamed || !app.state.isInForeground
+    let wasSeen = stream.hasStreamed || !app.state.isInForeground
     let reason: FrameDropReason = isSuspended && wasSeen ? .suspended : .notStreaming
     let waits = asks || timing == .unsynchronized && pipeline.isPlaying
     return waits ? .wait(thenDrop: reason) : .drop(reason)
@@ -412,10 +413,10 @@ extension VideoNegotiation {
 
   /// The first frame of a service is in the queue; returns whether that completes a resize.
   package mutating func firstFrameQueued(of grant: VideoGrant, lostFrames: UInt64, now: Duration) -> Bool {
-    service?.hasRun = true
+    lastRunEpoch = grant.epoch
     guard let completed = resize.sentFirst(of: grant.size, now: now, lostFrames: lostFrames) else { return false }
     // It is reported after the start of the stream.
-    if announcements.isStarted {
+    if stream.isStarted {
       notify(.resized(completed))
     } else {
       pendingResizes.append(completed)
@@ -432,10 +433,10 @@ extension VideoNegotiation {
   private mutating func announceStart() {
     // A service that opens or resumes during a pause is announced when frames may be sent. A pipeline that was asked to
     // pause is asked to play on, even if the suspension was over before that.
-    guard let grant = service?.grant, session.videoState == .streaming, app.state.isInForeground,
-      !pipeline.isPaused || announcements.hasRequestedPause, !lacksPicture || announcements.isStarted
+    guard let grant, session.videoState == .streaming, app.state.isInForeground,
+      !pipeline.isPaused || hasRequestedPause, !lacksPicture || stream.isStarted
     else { return }
-    let (reason, requestsPlaying) = announcements.start(hasNewSize: resize.size != grant.size)
+    let (reason, requestsPlaying) = stream.start(hasNewSize: resize.size != grant.size)
     if let reason { notify(.started(grant, reason: reason)) }
     for resize in pendingResizes { notify(.resized(resize)) }
     pendingResizes = []
@@ -448,11 +449,11 @@ extension VideoNegotiation {
   }
 
   private mutating func announceSuspension(_ reason: SuspensionReason) {
-    if hasGrant, announcements.suspend(reason) { notify(.stream(.suspended(reason: reason.rawValue))) }
+    if stream.suspend(reason) { notify(.stream(.suspended(reason: reason.rawValue))) }
   }
 
   private mutating func announceStop(_ reason: StreamStopReason) {
-    if announcements.stop(reason) { notify(.stopped(reason)) }
+    if stream.stop(reason) { notify(.stopped(reason)) }
     if reason == .hmiStatus || reason == .headUnit { notify(.stream(.suspensionBegan)) }
   }
 
@@ -460,7 +461,7 @@ extension VideoNegotiation {
   /// the app's state may be over before the session sees it.
   private mutating func requestPause() -> Bool {
     guard settings.suspendPolicy == .auto, pipeline.isPlaying, !hasGrant || isSuspendedBySession,
-      announcements.requestPause()
+      stream.requestPause()
     else { return false }
     notify(.stream(.requestPause))
     return true
@@ -470,7 +471,7 @@ extension VideoNegotiation {
   /// will be none.
   private mutating func requestPlayingIfNeeded() {
     guard !isSuspended, session.hmi != nil, !hasGrant, pipeline.isRunning, nextRequest == nil,
-      upstream.shouldBeAsked(selection) || supportsNone, announcements.requestPlaying()
+      upstream.shouldBeAsked(selection) || supportsNone, stream.requestPlaying()
     else { return }
     notify(.stream(.requestPlaying))
   }

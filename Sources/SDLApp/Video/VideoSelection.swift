@@ -6,10 +6,7 @@ import SDLWire
 struct VideoSelection: Sendable {
   /// The head unit's capability as it was sent, for head units that list no sizes.
   private var capability: VideoStreamingCapability?
-  /// The displays that the head unit lists, whether or not the app supports them; nil while it has listed none.
-  private var listedDisplays: [VideoDisplay]?
-  /// The head unit of the present connection has sent its capability.
-  private(set) var isCurrent = false
+  private var questions = RangesQuestions()
   private var choice: VideoChoice?
   /// The display whose size the head unit has acknowledged instead of the requested one, until it announces sizes
   /// again.
@@ -19,21 +16,9 @@ struct VideoSelection: Sendable {
 
   /// The possible requests, since the head unit last announced sizes.
   private(set) var ladder = VideoStartLadder(sizes: [], transports: [])
-  /// The transports with which the ladder began.
-  private var ladderTransports: [VideoTransport] = []
-  /// Refusals so far do not count any more.
-  private var isLadderOutdated = false
-
-  /// How often upstream's ranges were queried, and the query that the present choice is from.
-  private var questionCount: UInt64 = 0
-  private var choiceNumber: UInt64 = 0
-  /// The first query since the head unit has listed displays that are not part of the choice yet.
-  private var displaysNumber: UInt64?
-  /// The number of queries when the connection was lost last.
-  private var questionCountAtLoss: UInt64 = 0
-  /// The sizes of displays that are left out because they are too large.
-  private var leftOut: VideoProblem?
-  /// The last report to the application of them.
+  /// The transports with which the ladder began; nil when its refusals do not count any more.
+  private var ladderTransports: [VideoTransport]?
+  /// The last report to the application of displays that are left out because they are too large.
   private var reportedLeftOut: VideoProblem?
   /// The last report to the application of why no display is supported.
   private var reportedRejection: String?
@@ -41,6 +26,9 @@ struct VideoSelection: Sendable {
 
 /// The present selection.
 extension VideoSelection {
+  /// The head unit of the present connection has sent its capability.
+  var isCurrent: Bool { questions.isCurrent }
+
   /// The head unit's displays as far as upstream may know them: all of them, or the override; nil while the head unit
   /// has not announced any.
   var knownDisplays: [VideoDisplay]? { overridingDisplay.map { [$0] } ?? choice?.displays }
@@ -139,11 +127,11 @@ extension VideoSelection {
   /// - Parameters:
   ///   - allowed: the transports of H.264 that the user allows; nil for all.
   ///   - largest: the picture with the most pixels that the user allows.
-  /// - Returns: the displays that can be streamed to.
+  /// - Returns: the displays that can be streamed to, and those that are too large, unless that was the last report.
   /// - Throws: when both sides have no format or size in common.
   mutating func receive(
     _ capability: VideoStreamingCapability?, screen: VideoSize?, allowed: [VideoTransport]?, largest: VideoSize
-  ) throws(VideoProblem) -> [VideoDisplay] {
+  ) throws(VideoProblem) -> (displays: [VideoDisplay], leftOut: VideoProblem?) {
     func isUsable(_ formats: [VideoStreamingFormat]?) -> Bool {
       !VideoTransport.choices(offered: formats, wished: allowed).isEmpty
     }
@@ -156,12 +144,13 @@ extension VideoSelection {
     // Those of an earlier list were reported with it.
     let announced = usable.filter { !$0.isFallback }
     let tooLarge = announced.compactMap(\.streamSize).filter { !largest.hasRoom(for: $0) }
-    leftOut = tooLarge.isEmpty ? nil : .tooLarge(tooLarge, largest: largest, others: true)
     guard tooLarge.isEmpty || tooLarge.count < announced.count else {
       throw .tooLarge(tooLarge, largest: largest, others: false)
     }
     self.capability = capability
-    return fitting
+    let leftOut: VideoProblem? = tooLarge.isEmpty ? nil : .tooLarge(tooLarge, largest: largest, others: true)
+    defer { reportedLeftOut = leftOut }
+    return (fitting, leftOut == reportedLeftOut ? nil : leftOut)
   }
 
   /// The head unit has acknowledged `size`.
@@ -169,12 +158,6 @@ extension VideoSelection {
   /// - Throws: when that is larger than `largest`.
   func check(_ size: VideoSize, _ largest: VideoSize) throws(VideoProblem) {
     guard largest.hasRoom(for: size) else { throw .tooLarge([size], largest: largest, others: false) }
-  }
-
-  /// Which displays are too large, once.
-  mutating func takeLeftOut() -> VideoProblem? {
-    defer { reportedLeftOut = leftOut }
-    return leftOut == reportedLeftOut ? nil : leftOut
   }
 
   /// The head unit has acknowledged `size` instead of the requested size, while the input has another.
@@ -206,46 +189,25 @@ extension VideoSelection {
   mutating func connectionLost() {
     overridingDisplay = nil
     laterChoice = nil
-    isLadderOutdated = true
-    isCurrent = false
-    questionCountAtLoss = questionCount
+    ladderTransports = nil
+    questions.connectionLost()
   }
 }
 
 /// Answers of upstream's ranges.
 extension VideoSelection {
   mutating func question(_ cause: VideoNegotiation.ChoiceCause) -> VideoNegotiation.RangesQuestion? {
-    questionCount &+= 1
-    if case .headUnit(let displays) = cause {
-      listedDisplays = displays
-      displaysNumber = questionCount
-    }
-    return listedDisplays.map { .init(displays: $0, cause: cause, number: questionCount) }
+    questions.ask(cause)
   }
 
-  /// What an answer is about.
-  enum AnswerSubject {
-    /// Displays that the head unit has listed since the last choice, whatever the question's own cause.
-    case newDisplays
-    case sameDisplays
-  }
-
-  /// `question` is answered.
-  ///
   /// - Returns: nil if another thread has asked later and has finished earlier.
-  mutating func answered(_ question: VideoNegotiation.RangesQuestion) -> AnswerSubject? {
-    // The displays of a head unit whose connection is lost are not those of the next one.
-    if question.isOfHeadUnit, question.number > questionCountAtLoss { isCurrent = true }
-    guard question.number > choiceNumber else { return nil }
-    choiceNumber = question.number
-    guard let displaysNumber, question.number >= displaysNumber else { return .sameDisplays }
-    self.displaysNumber = nil
-    return .newDisplays
+  mutating func answered(_ question: VideoNegotiation.RangesQuestion) -> RangesQuestions.Subject? {
+    questions.answered(question)
   }
 
   /// The question to upstream about the sizes that it can send.
   var upstreamQuestion: VideoNegotiation.UpstreamQuestion {
-    .init(displays: acceptedDisplays ?? [], choiceNumber: choiceNumber)
+    .init(displays: acceptedDisplays ?? [], choiceNumber: questions.answeredNumber)
   }
 
   /// The last choice, even if it takes effect later.
@@ -267,7 +229,7 @@ extension VideoSelection {
   ///   - grantedSize: of the service; nil without one.
   mutating func take(
     _ new: VideoChoice, _ policy: ResizePolicy, streamSize: VideoSize?, grantedSize: VideoSize?, isRaw: Bool,
-    _ subject: AnswerSubject
+    _ subject: RangesQuestions.Subject
   ) -> Outcome {
     let known = newestChoice
     guard known != new else { return .unchanged }
@@ -347,10 +309,8 @@ extension VideoSelection {
   /// stream.
   mutating func renewLadder(for choice: VideoChoice, allowed: [VideoTransport]?, running: VideoTransport?) {
     let transports = transports(for: choice, allowed: allowed)
-    guard isLadderOutdated || transports != ladderTransports && running.map({ !transports.contains($0) }) ?? true else {
-      return
-    }
-    beginLadder(choice, allowed: allowed)
+    let endsStream = running.map { !transports.contains($0) } ?? true
+    if ladderTransports == nil || transports != ladderTransports && endsStream { beginLadder(choice, allowed: allowed) }
   }
 
   /// A stream that has run proves that refusals were not final: the next one begins with the first choice.
@@ -363,63 +323,14 @@ extension VideoSelection {
   }
 
   private mutating func beginLadder(_ choice: VideoChoice, allowed: [VideoTransport]?) {
-    ladderTransports = transports(for: choice, allowed: allowed)
-    ladder = VideoStartLadder(sizes: choice.sizes + choice.fallbackSizes, transports: ladderTransports)
-    isLadderOutdated = false
+    let transports = transports(for: choice, allowed: allowed)
+    ladderTransports = transports
+    ladder = VideoStartLadder(sizes: choice.sizes + choice.fallbackSizes, transports: transports)
   }
 
   /// The transports for the first choice, in order of preference.
   private func transports(for choice: VideoChoice, allowed: [VideoTransport]?) -> [VideoTransport] {
     let formats = choice.acceptedDisplays.first.map(\.formats) ?? capability?.supportedFormats
     return VideoTransport.choices(offered: formats, wished: allowed)
-  }
-}
-
-extension VideoNegotiation {
-  /// Why the choice is made again.
-  package enum ChoiceCause: Sendable {
-    /// The head unit's capability has changed.
-    case headUnit([VideoDisplay])
-    /// The app's ranges have changed.
-    case ranges
-    /// New caps come from upstream, perhaps from another element.
-    case caps
-  }
-
-  /// The question to upstream before the choice is made: which of these displays its ranges and caps accept.
-  package struct RangesQuestion: Sendable {
-    package let displays: [VideoDisplay]
-    fileprivate let cause: ChoiceCause
-    fileprivate let number: UInt64
-
-    fileprivate var isOfHeadUnit: Bool { if case .headUnit = cause { true } else { false } }
-    var isOfCaps: Bool { if case .caps = cause { true } else { false } }
-  }
-
-  /// The questions to upstream after a change of the session.
-  package struct Questions: Sendable {
-    /// Nil if the choice stays as it is.
-    package internal(set) var ranges: RangesQuestion?
-    /// Upstream should send other pictures now.
-    package internal(set) var asksUpstream = false
-  }
-
-  /// The question which of the accepted sizes upstream can send.
-  package struct UpstreamQuestion: Equatable, Sendable {
-    /// The head unit's displays, the first choice first.
-    package let displays: [VideoDisplay]
-    fileprivate let choiceNumber: UInt64
-  }
-  /// The consequence for upstream.
-  package enum UpstreamAnswer: Equatable, Sendable {
-    /// It has to negotiate again: send a RECONFIGURE event.
-    case changes
-    /// It has been told that already, by another thread or because of an earlier frame. To tell it twice would make it
-    /// begin anew in the size that it has just changed to.
-    case isChanging
-    /// It has no other size.
-    case stays
-    /// The choice has changed meanwhile: ask again.
-    case outdated
   }
 }

@@ -35,9 +35,8 @@ final class ConnectionLoop {
   /// Not passed on to the session yet.
   private var pendingVideo: AppConnection.VideoParameters?
   private var pendingAudio: AppConnection.AudioParameters?
-  /// The present service is about to end: queued media leaves first.
-  private var videoDrain: Drain?
-  private var audioDrain: Drain?
+  /// Services that are about to end: queued media leaves first.
+  private var drains: [ConnectionWriter.Medium: Drain] = [:]
   private var hasFinished = false
   /// The session was asked to end while the head unit registered the app: it may take longer than the grace, within its
   /// own time-outs, so that it can unregister the app.
@@ -182,10 +181,10 @@ final class ConnectionLoop {
     var changes: [ConnectionWriter.GrantChange] = []
     let audioGrant = status.usableAudioGrant
     if audioGrant?.epoch != former.usableAudioGrant?.epoch {
-      changes.append(change(of: .audio, to: audioGrant.map { MediaGrant($0) }))
+      changes.append(change(of: .audio, to: audioGrant?.media))
     }
     if status.videoGrant?.epoch != former.videoGrant?.epoch {
-      changes.append(change(of: .video, to: status.videoGrant.map { MediaGrant($0) }))
+      changes.append(change(of: .video, to: status.videoGrant?.media))
     }
     return changes
   }
@@ -234,7 +233,7 @@ extension ConnectionLoop {
     let isWaiting = wantsToWrite || acknowledged != nil
     let sent = acknowledged ?? writer.sentByteCount(.primary)
     switch stall.observe(isWaiting: isWaiting, sentByteCount: sent, now: now) {
-    case .none: break
+    case .wait: break
     case .notice(let time): connection.report(.stalled(for: time))
     case .giveUp(let time): lose(.stalled(address: reader.peer, after: time))
     }
@@ -264,8 +263,7 @@ extension ConnectionLoop {
 
   var nextDeadline: Duration? {
     // The stop waits for both.
-    let delivery = [videoDrain, audioDrain].compactMap { $0?.deadline }.max()
-      .map { min($0, clock.now + Self.deliveryPollInterval) }
+    let delivery = drains.values.map(\.deadline).max().map { min($0, clock.now + Self.deliveryPollInterval) }
     return session.nextDeadline.earlier(limit).earlier(delivery).earlier(stall.nextDeadline).earlier(connection.timer)
       .earlier(secondary?.nextDeadline).earlier(inputPausedUntil).earlier(taps.nextDeadline)
   }
@@ -311,10 +309,10 @@ extension ConnectionLoop {
   private func applyCommands(now: Duration) {
     if let stop = connection.stopCommand {
       guard !hasFinished else { return }
-      let isAudioDrained = isAudioDrained(now: now, within: stop.drainTimeout)
-      guard isVideoDrained(now: now, within: stop.drainTimeout), isAudioDrained else { return }
+      let isAudioDrained = isDrained(.audio, now: now, within: stop.drainTimeout)
+      guard isDrained(.video, now: now, within: stop.drainTimeout), isAudioDrained else { return }
       hasFinished = true
-      (videoDrain, audioDrain) = (nil, nil)
+      drains = [:]
       endsInItsOwnTime = session.isRegistrationPending
       return perform(session.finish(now: now))
     }
@@ -328,19 +326,16 @@ extension ConnectionLoop {
   private func applyAudio(now: Duration) {
     pendingAudio = connection.takeNewAudio() ?? pendingAudio
     guard let audio = pendingAudio else { return }
-    guard audio.request != nil || isAudioDrained(now: now, within: Self.drainTimeout) else { return }
+    guard audio.request != nil || isDrained(.audio, now: now, within: Self.drainTimeout) else { return }
     pendingAudio = nil
     perform(session.setAudioRequest(audio.request, now: now))
-    if audioDrain != nil {
-      audioDrain = nil
-      writer.change(.audio) { $0.isDraining = false }
-    }
+    endDrain(.audio)
   }
 
   private func applyVideo(now: Duration) {
     pendingVideo = connection.takeNewVideo() ?? pendingVideo
     guard let video = pendingVideo else { return }
-    guard video.request != nil || isVideoDrained(now: now, within: Self.drainTimeout) else { return }
+    guard video.request != nil || isDrained(.video, now: now, within: Self.drainTimeout) else { return }
     pendingVideo = nil
     perform(session.setSupportedDisplays(video.supportedDisplays, now: now))
     // The request before the state: a service of a size that is not requested any more is not worth resuming.
@@ -348,32 +343,25 @@ extension ConnectionLoop {
     perform(session.setAppState(video.appState, now: now))
     perform(session.setHapticRectangles(video.hapticRectangles, now: now))
     perform(session.setButtonsWanted(video.wantsButtons, now: now))
-    if videoDrain != nil {
-      videoDrain = nil
-      writer.change(.video) { $0.isDraining = false }
-    }
-  }
-
-  private func isVideoDrained(now: Duration, within timeout: Duration) -> Bool {
-    status.videoGrant == nil || isDrained(.video, &videoDrain, now: now, within: timeout)
-  }
-
-  private func isAudioDrained(now: Duration, within timeout: Duration) -> Bool {
-    status.audioGrant == nil || isDrained(.audio, &audioDrain, now: now, within: timeout)
+    endDrain(.video)
   }
 
   /// Accepts no more of a service's media, and returns whether the head unit has everything that is queued, or the time
   /// is up.
-  private func isDrained(
-    _ medium: ConnectionWriter.Medium, _ present: inout Drain?, now: Duration, within timeout: Duration
-  ) -> Bool {
-    if present == nil { writer.change(medium) { $0.isDraining = true } }
-    var drain = present ?? Drain(deadline: now + timeout)
-    defer { present = drain }
+  private func isDrained(_ medium: ConnectionWriter.Medium, now: Duration, within timeout: Duration) -> Bool {
+    guard (medium == .video ? status.videoGrant?.media : status.audioGrant?.media) != nil else { return true }
+    if drains[medium] == nil { writer.change(medium) { $0.isDraining = true } }
+    var drain = drains[medium] ?? Drain(deadline: now + timeout)
+    defer { drains[medium] = drain }
     if now >= drain.deadline { return true }
     guard writer.read(medium, { $0.isEmpty }) else { return false }
     guard let sample = writer.linkSample(of: medium) else { return true }
     return drain.isDelivered(handed: sample.handedByteCount, unacknowledged: sample.unacknowledgedByteCount ?? 0)
+  }
+
+  /// The session knows of the end, or it was called off.
+  private func endDrain(_ medium: ConnectionWriter.Medium) {
+    if drains.removeValue(forKey: medium) != nil { writer.change(medium) { $0.isDraining = false } }
   }
 }
 
@@ -415,7 +403,7 @@ extension ConnectionLoop {
     switch secondary?.stall.observe(isWaiting: isWaiting, sentByteCount: sent, now: now) {
     case .notice(let time): connection.report(.stalled(for: time))
     case .giveUp(let time): loseSecondary("it has not read anything for \(time.components.seconds) s")
-    case Optional.none, .some(.none): break
+    case .wait?, nil: break
     }
   }
 

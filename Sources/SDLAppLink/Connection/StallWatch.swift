@@ -2,7 +2,8 @@
 /// sent before.
 struct StallWatch: Equatable, Sendable {
   enum Verdict: Equatable {
-    case none
+    /// Nothing to do yet.
+    case wait
     /// The app should know; at most once for each stall.
     case notice(after: Duration)
     case giveUp(after: Duration)
@@ -28,15 +29,15 @@ struct StallWatch: Equatable, Sendable {
   mutating func observe(isWaiting: Bool, sentByteCount: UInt64, now: Duration) -> Verdict {
     guard isWaiting else {
       began = nil
-      return .none
+      return .wait
     }
     guard let began, sentByteCount == self.sentByteCount else {
       began = now
       self.sentByteCount = sentByteCount
       isNoticed = false
-      return .none
+      return .wait
     }
-    guard let deadline = nextDeadline, deadline <= now else { return .none }
+    guard let deadline = nextDeadline, deadline <= now else { return .wait }
     if isNoticed || now - began >= limit { return .giveUp(after: now - began) }
     isNoticed = true
     return .notice(after: now - began)

@@ -53,7 +53,7 @@ package struct HeadUnitScreen: Sendable {
   package static func app(inFrontFor input: DriverInput, among apps: [AppSummary]) -> UInt8? {
     let overlay = apps.first { $0.shownUntil[.overlay] != nil }
     return switch input {
-    case .softButton: (apps.first { $0.shownUntil[.alert] != nil } ?? overlay)?.id
+    case .softButton, .dismiss: (apps.first { $0.shownUntil[.alert] != nil } ?? overlay)?.id
     case .choice, .slider, .keyboard: overlay?.id
     case .button, .menu: nil
     }

@@ -221,7 +221,10 @@ struct AppInteraction: Sendable {
     function == .performInteraction || function == .slider ? .timedOut : .success
   }
 
-  /// The inputs that end it before its time.
+  /// The result when the driver closes it without an answer, as SDL's generic HMI has it.
+  var resultWhenDismissed: ResultCode { resultAtTimeout == .timedOut ? .aborted : .success }
+
+  /// The inputs that the app has offered to end it before its time.
   var driverInputs: [DriverInput] {
     softButtons.map { .softButton($0.id) } + choices.sorted().map { .choice($0) }
       + (sliderPositions?.map { .slider($0) } ?? []) + (hasKeyboard ? [.keyboard("TEXT")] : [])

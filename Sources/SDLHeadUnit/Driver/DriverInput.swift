@@ -22,6 +22,8 @@ package enum DriverInput: Equatable, Sendable, CustomStringConvertible {
   case slider(Int)
   /// A text that the driver types, and enters.
   case keyboard(String)
+  /// What the app shows in front is closed without an answer.
+  case dismiss
 
   /// Its form in a ``HeadUnitCommand``.
   package var description: String {
@@ -33,6 +35,7 @@ package enum DriverInput: Equatable, Sendable, CustomStringConvertible {
     case .choice(let id): "choose \(id)"
     case .slider(let position): "slider \(position)"
     case .keyboard(let text): "keyboard \(text)"
+    case .dismiss: "dismiss"
     }
   }
 }
@@ -51,6 +54,7 @@ package enum DriverInputFault: Error, Equatable, CustomStringConvertible {
   case noSliderPosition(Int, available: ClosedRange<Int>)
   /// Something without a keyboard is in front.
   case noKeyboard
+  case nothingInFront
   /// The app's policies lack this group.
   case notGranted(PolicyGroup)
 
@@ -75,6 +79,7 @@ package enum DriverInputFault: Error, Equatable, CustomStringConvertible {
     case .noSliderPosition(let position, let available):
       "the slider has no position \(position), but \(available.lowerBound) to \(available.upperBound)"
     case .noKeyboard: "what the app shows in front has no keyboard"
+    case .nothingInFront: "the app shows no alert, message, choice or slider"
     case .notGranted(let group): "the policies do not grant it the group \(group.rawValue)"
     }
   }
@@ -121,5 +126,22 @@ struct HeldButtons: Sendable {
   /// A button goes up. Returns whether the press was a long one; nil if it is not down.
   mutating func release(_ name: String, now: Duration) -> Bool? {
     held.removeValue(forKey: name).map { now - $0.start >= Self.longPress }
+  }
+}
+
+extension ServedContext {
+  /// The notifications for down, up, and the press.
+  mutating func notifyPress(of button: JSONObject) {
+    notifyDown(of: button)
+    notifyUp(of: button, isLong: false)
+  }
+
+  mutating func notifyDown(of button: JSONObject) {
+    notify(.onButtonEvent, button.merging(["buttonEventMode": .string("BUTTONDOWN")]) { $1 })
+  }
+
+  mutating func notifyUp(of button: JSONObject, isLong: Bool) {
+    notify(.onButtonEvent, button.merging(["buttonEventMode": .string("BUTTONUP")]) { $1 })
+    notify(.onButtonPress, button.merging(["buttonPressMode": .string(isLong ? "LONG" : "SHORT")]) { $1 })
   }
 }

@@ -306,6 +306,7 @@ struct RegisteredApp: Sendable {
       case .choice(let id): try choose(id, &context)
       case .slider(let position): try move(toPosition: position, &context)
       case .keyboard(let text): try type(text, &context)
+      case .dismiss: try dismiss(&context)
       }
     } catch {
       context.report(.driverInputWithoutEffect(input, error))
@@ -323,11 +324,11 @@ struct RegisteredApp: Sendable {
     let button: JSONObject = ["buttonName": .string(name)]
     if press == .short {
       guard !buttons.isHeld(name) else { return }
-      sendPress(button, &context)
+      context.notifyPress(of: button)
     } else {
       let end = press == .long ? context.now + HeldButtons.hold : nil
       guard buttons.press(name, now: context.now, until: end) else { return }
-      sendDown(button, &context)
+      context.notifyDown(of: button)
       armButtonTimer(&context)
     }
     context.report(.driverInput(.button(name, press)))
@@ -338,7 +339,7 @@ struct RegisteredApp: Sendable {
     guard let isLong = buttons.release(name, now: context.now), templates.subscribedButtons.contains(name),
       status.level.map(Self.levels(of: name).contains) == true
     else { return }
-    sendUp(["buttonName": .string(name)], isLong: isLong, &context)
+    context.notifyUp(of: ["buttonName": .string(name)], isLong: isLong)
     context.report(.driverInput(.button(name, .up)))
   }
 
@@ -363,7 +364,7 @@ struct RegisteredApp: Sendable {
       throw .noSoftButton(id, available: ids.map { id in Self.label(id, all.first { $0.id == id }?.text) })
     }
     try check(Self.anyButNone)
-    sendPress(["buttonName": .string("CUSTOM_BUTTON"), "customButtonID": .integer(id)], &context)
+    context.notifyPress(of: ["buttonName": .string("CUSTOM_BUTTON"), "customButtonID": .integer(id)])
     context.report(.driverInput(.softButton(id)))
     for interaction in shown {
       guard let button = interaction.softButtons.first(where: { $0.id == id }) else { continue }
@@ -431,6 +432,14 @@ struct RegisteredApp: Sendable {
     endInteraction(.overlay, .success, with: members, &context)
   }
 
+  /// The driver closes what is in front, without an answer.
+  private mutating func dismiss(_ context: inout ServedContext) throws(DriverInputFault) {
+    guard let interaction = interactions.all.first else { throw .nothingInFront }
+    if interaction.hasKeyboard, isAllowed(.onKeyboardInput, context) { sendKeyboard("ENTRY_CANCELLED", nil, &context) }
+    context.report(.driverInput(.dismiss))
+    endInteraction(interaction.layer, interaction.resultWhenDismissed, &context)
+  }
+
   private func sendKeyboard(_ event: String, _ data: String?, _ context: inout ServedContext) {
     let parameters = JSONObject(present: ["event": .string(event), "data": data.map(JSONValue.string)])
     context.notify(.onKeyboardInput, parameters)
@@ -438,21 +447,6 @@ struct RegisteredApp: Sendable {
 
   private func check(_ levels: [HMILevel]) throws(DriverInputFault) {
     guard let level = status.level, levels.contains(level) else { throw .level(status.level, allowed: levels) }
-  }
-
-  /// The notifications for down, up, and the press.
-  private func sendPress(_ button: JSONObject, _ context: inout ServedContext) {
-    sendDown(button, &context)
-    sendUp(button, isLong: false, &context)
-  }
-
-  private func sendDown(_ button: JSONObject, _ context: inout ServedContext) {
-    context.notify(.onButtonEvent, button.merging(["buttonEventMode": .string("BUTTONDOWN")]) { $1 })
-  }
-
-  private func sendUp(_ button: JSONObject, isLong: Bool, _ context: inout ServedContext) {
-    context.notify(.onButtonEvent, button.merging(["buttonEventMode": .string("BUTTONUP")]) { $1 })
-    context.notify(.onButtonPress, button.merging(["buttonPressMode": .string(isLong ? "LONG" : "SHORT")]) { $1 })
   }
 
   private func sendContext(_ systemContext: SystemContext, _ context: inout ServedContext) {

@@ -127,8 +127,12 @@ enum CommandParser {
     case ("notify", 1...): notification(arguments)
     case ("activate", 0): .activate(nil)
     case ("activate", 1): UInt8(arguments[0]).map { .activate($0) }
+    case ("close", 0): .close(nil)
+    case ("close", 1): UInt8(arguments[0]).map { .close($0) }
+    case ("dismiss", 0): .driverInput(.dismiss)
     case ("update", 2...): update(arguments)
-    case ("touch", 3...): TouchGesture(arguments).map { .gesture($0) } ?? touch(arguments)
+    case ("touch", 3...):
+      TouchGesture(arguments).map { .gesture($0) } ?? OnTouchEvent(command: arguments).map { .touch($0) }
     case ("press", _), ("menu", _), ("choose", _), ("slider", _), ("keyboard", _): driverInput(name, arguments)
     case ("end-video", 0): .endVideo
     case ("end-audio", 0): .endAudio
@@ -138,7 +142,7 @@ enum CommandParser {
     case ("secondary-transport", 1...2) where arguments[0] == "on": serveSecondaryTransport(arguments.dropFirst().first)
     case ("unregister", 1): UnregisteredReason(rawValue: constant(arguments[0])).map { .unregister($0) }
     case ("ignition-off", 0): .ignitionOff
-    case ("refuse", _): arguments.allSatisfy(rejectable.contains) ? .refuse(arguments) : nil
+    case ("refuse", _): arguments.allSatisfy(rejectable.contains) ? .answerOnce(.reject(arguments)) : nil
     case ("silent", 1): isOn(arguments[0]).map { .silent($0) }
     case ("stall", 1): seconds(arguments[0]).map { .stall($0) }
     case ("refuse-connections", 1): isOn(arguments[0]).map { .refuseConnections($0) }
@@ -225,28 +229,6 @@ enum CommandParser {
       OnDriverDistraction(
         isDistractionLimited: isLimited, lockScreenDismissalEnabled: text.isEmpty ? nil : true,
         lockScreenDismissalWarning: text.isEmpty ? nil : text))
-  }
-
-  /// Several positions of one finger are its path, oldest first.
-  private static func touch(_ arguments: [String]) -> HeadUnitCommand? {
-    guard arguments.count > 3 else { return nil }
-    let numbers = arguments.dropFirst().map { Int($0) }
-    guard let kind = OnTouchEvent.Kind.allCases.first(where: { $0.rawValue.lowercased() == arguments[0] }),
-      numbers.count.isMultiple(of: 3)
-    else { return nil }
-    var fingers: [OnTouchEvent.Finger] = []
-    for start in stride(from: 0, to: numbers.count, by: 3) {
-      guard let id = numbers[start], let x = numbers[start + 1], let y = numbers[start + 2],
-        OnTouchEvent.ids.contains(id), OnTouchEvent.coordinates.contains(x), OnTouchEvent.coordinates.contains(y)
-      else { return nil }
-      let sample = OnTouchEvent.Sample(x: x, y: y)
-      if let index = fingers.firstIndex(where: { $0.id == id }) {
-        fingers[index].samples.append(sample)
-      } else {
-        fingers.append(OnTouchEvent.Finger(id: id, samples: [sample]))
-      }
-    }
-    return .touch(OnTouchEvent(kind: kind, fingers: fingers))
   }
 
   static func behaviour(_ name: String, _ arguments: [String]) -> HeadUnitCommand? {

@@ -30,6 +30,8 @@ package enum HeadUnitCommand: Equatable, Sendable {
   case policy(PolicyTable.Change)
   /// Brings the app of this session to the screen; nil for the one that was on it last.
   case activate(UInt8?)
+  /// The driver closes the app of this session; nil for the one on the screen.
+  case close(UInt8?)
   /// OnTouchEvent to the app on the screen. The time stamps are filled in when it is sent.
   case touch(OnTouchEvent)
   /// A gesture of one finger: several OnTouchEvents over a time.
@@ -51,8 +53,6 @@ package enum HeadUnitCommand: Equatable, Sendable {
   case unregister(UnregisteredReason)
   /// Ends all registrations.
   case ignitionOff
-  /// StartServiceNAK for the next video start of the app on the screen, with the rejected keys.
-  case refuse([String])
   /// The answer to the next video start of the app on the screen, after earlier ones of these.
   case answerOnce(HeadUnitBehaviour.VideoStartAnswer)
   /// A change of the behaviour towards all apps, also those that connect later.
@@ -168,6 +168,7 @@ extension HeadUnitCommand {
     ("grant GROUP", "grants all apps a functional group of the policies, such as Emergency-1"),
     ("revoke GROUP", "takes it from all apps"),
     ("activate [APP]", "opens the app with this number, or the one that was on the screen last"),
+    ("close [APP]", "closes the app with this number, or the one on the screen (HMI level none)"),
     (
       "touch begin|move|end|cancel ID X Y [ID X Y ...]",
       "sends one OnTouchEvent; several positions of an ID are its path"
@@ -187,6 +188,11 @@ extension HeadUnitCommand {
     (
       "keyboard TEXT",
       "types TEXT, and enters it: for a PerformInteraction with a keyboard, or the app on the screen (OnKeyboardInput)"
+    ),
+    (
+      "dismiss",
+      "closes the alert, message, choice or slider in front without an answer: ABORTED for choices and sliders, SUCCESS "
+        + "for the others"
     ),
     ("end-video", "ends the app's video service"),
     ("end-audio", "ends the app's audio service"),

@@ -13,8 +13,8 @@ import SDLMessages
 ///
 /// A command for one app goes to the app of the event; if that app has gone by then, the step is skipped. A step at a
 /// time, and one of `disconnected` or `unregistered`, goes to the app on the screen. Without an app it is skipped as
-/// well, except for an answer that is given `once` (``HeadUnitCommand/answerOnce(_:)``,
-/// ``HeadUnitCommand/refuse(_:)``): it waits for the next app.
+/// well, except for an answer that is given `once` (``HeadUnitCommand/answerOnce(_:)``): it waits
+/// for the next app.
 package struct HeadUnitScript: Equatable, Sendable {
   /// An event that steps can wait for.
   package enum Event: String, CaseIterable, Sendable {

@@ -68,3 +68,28 @@ package struct TouchGesture: Equatable, Sendable {
     duration = time
   }
 }
+
+extension OnTouchEvent {
+  /// Of the command `touch KIND ID X Y [ID X Y ...]`: several positions of one finger are its path, oldest first.
+  ///
+  /// - Parameter arguments: the words behind `touch`.
+  init?(command arguments: [String]) {
+    let numbers = arguments.dropFirst().map { Int($0) }
+    guard arguments.count > 3, numbers.count.isMultiple(of: 3),
+      let kind = Kind.allCases.first(where: { $0.rawValue.lowercased() == arguments[0] })
+    else { return nil }
+    var fingers: [Finger] = []
+    for start in stride(from: 0, to: numbers.count, by: 3) {
+      guard let id = numbers[start], let x = numbers[start + 1], let y = numbers[start + 2], Self.ids.contains(id),
+        Self.coordinates.contains(x), Self.coordinates.contains(y)
+      else { return nil }
+      let sample = Sample(x: x, y: y)
+      if let index = fingers.firstIndex(where: { $0.id == id }) {
+        fingers[index].samples.append(sample)
+      } else {
+        fingers.append(Finger(id: id, samples: [sample]))
+      }
+    }
+    self.init(kind: kind, fingers: fingers)
+  }
+}

@@ -6,6 +6,7 @@ Says "ok" at the end.
 
 import http.client
 import json
+import os
 import socket
 import subprocess
 import sys
@@ -136,6 +137,23 @@ def check_followers(car):
         one.close()
 
 
+def check_descriptors(car):
+    """A connection that its client keeps, and then closes, is closed here as well."""
+    def count():
+        return len(os.listdir(f"/proc/{car.process.pid}/fd"))
+
+    before = count()
+    for _ in range(50):
+        with socket.create_connection(("127.0.0.1", car.port), timeout=60) as connection:
+            connection.sendall(f"GET /state HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {TOKEN}\r\n\r\n".encode())
+            assert connection.recv(1000)
+    for _ in range(600):
+        if count() <= before + 5:
+            return
+        time.sleep(0.05)
+    raise AssertionError(f"{count()} descriptors after {before}")
+
+
 def main():
     car = Car(*sys.argv[1:])
     try:
@@ -145,6 +163,7 @@ def main():
         check_commands(car)
         check_expectations(car)
         check_followers(car)
+        check_descriptors(car)
         assert car.memory() < 200_000, f"{car.memory()} kB"
         assert car.ask("POST", "/command", "quit")[0] == 200
         # One of its expectations was not met.

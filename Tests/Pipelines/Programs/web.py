@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """Looks at the page of a head unit (`--web`) with a browser, and uses it: web.py HEAD-UNIT CASE
 
-CASE is one of template, video, words, restart, origin, readers. Says "ok" at the end.
+CASE is one of template, video, words, restart, origin, readers, element. Says "ok" at the end.
 """
 
 import functools
@@ -9,6 +9,7 @@ import http.client
 import http.server
 import json
 import os
+import signal
 import socket
 import struct
 import subprocess
@@ -118,6 +119,10 @@ def check_template(head_unit):
         page.click("#template .soft-buttons button", "About")
         page.click("#overlay button", "Close")
         car.wait("ScrollableMessage/response")
+        # What the app asks is closed without an answer.
+        page.click("#template .soft-buttons button", "Search")
+        page.click("#overlay .dialog-title .close")
+        car.wait('PerformInteraction/response {"resultCode": "ABORTED"')
         page.click("#template [data-key=menu]")
         page.click("#overlay .choices button", "Stations")
         page.click("#overlay .choices button", "Jazz")
@@ -131,6 +136,8 @@ def check_template(head_unit):
         page.wait("document.getElementById('template').innerText.includes('No app is on the screen')")
         page.click("#apps .open", "Radio")
         page.wait("document.querySelector('.first')?.textContent === 'Blue Train'")
+        page.click("#apps .close")
+        page.wait("document.getElementById('template').innerText.includes('No app is on the screen')")
         assert page.errors() == [], page.errors()
 
 
@@ -180,6 +187,62 @@ def check_video(head_unit):
         car.wait("touch END #1 (600, 400)")
         for page in pages:
             assert page.errors() == [], page.errors()
+
+
+def check_element(_):
+    """`sdlheadunitsrc` serves the same page, whose address and token it tells, and pictures, and takes the same commands."""
+    pipeline = ["sdlheadunitsrc", "port=0", "web=127.0.0.1:0", "!", "fakesink"]
+    source = subprocess.Popen(["gst-launch-1.0", *pipeline], stdout=subprocess.PIPE, text=True)
+    uri, url = None, None
+    for line in source.stdout:
+        if "uri=sdl://" in line:
+            uri = line.strip().split("uri=")[1]
+        if "http://" in line:
+            url = line.strip()[line.index("http://"):]
+            break
+    threading.Thread(target=source.stdout.read, daemon=True).start()
+    stream = f"exec gst-launch-1.0 -q videotestsrc pattern=smpte75 is-live=true ! sdlvideosink uri={uri}"
+    app = subprocess.Popen(["sh", "-c", stream])
+    address, token = url.split("/#")
+
+    def ask(path, body=None, **headers):
+        connection = http.client.HTTPConnection(address.split("/")[2], timeout=60)
+        connection.request("POST" if body else "GET", path, body, headers)
+        response = connection.getresponse()
+        return response.status, response.read()
+
+    known = {"Authorization": f"Bearer {token}"}
+    try:
+        assert b"<title>Head unit" in ask("/")[1] and ask("/state")[0] == 401
+        with Browser() as browser:
+            page = Page(browser, url)
+            page.wait("document.querySelector('#video.shown') !== null")
+            page.click("#video")
+            page.click("#apps .close")
+            page.wait("document.getElementById('template').innerText.includes('No app is on the screen')")
+            assert page.errors() == [], page.errors()
+        (state,) = json.loads(ask("/state", **known)[1])["apps"]
+        assert state["name"] == "GStreamer" and state["level"] == "NONE", state
+        log = ask("/log", **known)[1]
+        assert b"OnTouchEvent" in log and f"close {state['session']}".encode() in log
+        assert ask("/command", f"activate {state['session']}", **known)[0] == 200
+        for _ in range(600):
+            status, picture = ask("/screenshot.png", **known)
+            if status == 200:
+                break
+            time.sleep(0.05)
+        assert picture[1:4] == b"PNG", picture[:200]
+        # As in a script: the end of the stream, and of the port.
+        assert ask("/command", "quit", **known)[0] == 200
+        assert source.wait(60) == 0
+        with socket.socket() as free:
+            # The server has closed connections.
+            free.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            free.bind(("127.0.0.1", int(address.split(":")[2])))
+    finally:
+        for process in (app, source):
+            process.send_signal(signal.SIGINT)
+            process.wait(60)
 
 
 def check_restart(head_unit):

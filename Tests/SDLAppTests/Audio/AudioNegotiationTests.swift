@@ -6,7 +6,8 @@ import Testing
 /// What is streamed of sound, and when.
 @Suite struct AudioNegotiationTests {
   private static let grant = AudioGrant(
-    epoch: 1, sessionID: 1, version: 5, maximumPayload: 1000, format: PCMFormat(), isFormatAssumed: false)
+    media: MediaGrant(service: .audio, epoch: 1, sessionID: 1, version: 5, maximumPayload: 1000), format: PCMFormat(),
+    isFormatAssumed: false)
 
   private struct Driver {
     var negotiation: AudioNegotiation

@@ -57,6 +57,19 @@ import Testing
     #expect(controller.readiness == .wait(.milliseconds(20)))
   }
 
+  /// A picture that comes encoded is dropped when it would be much too late; a key frame after 2 s is not.
+  @Test func encodedPicturesThatWouldBeLate() {
+    var controller = controller()
+    _ = controller.update(sample(20, handed: 25_000, unacknowledged: 20_000))
+    _ = controller.update(sample(600, handed: 25_000, unacknowledged: 20_000))
+    #expect(!controller.isLate(isKeyFrameNeeded: false, sinceSent: .zero))
+    _ = controller.update(sample(700, handed: 25_000, unacknowledged: 20_000))
+    #expect(controller.isLate(isKeyFrameNeeded: false, sinceSent: .seconds(60)))
+    #expect(controller.isLate(isKeyFrameNeeded: true, sinceSent: .milliseconds(1999)))
+    #expect(!controller.isLate(isKeyFrameNeeded: true, sinceSent: .seconds(2)))
+    #expect(!self.controller(maximumLatency: .zero).isLate(isKeyFrameNeeded: false, sinceSent: .zero))
+  }
+
   @Test func withoutAcknowledgementsTheKernelDecides() {
     var controller = RateController.test()
     _ = controller.update(sample(0, handed: 0, unacknowledged: nil, unsent: nil))

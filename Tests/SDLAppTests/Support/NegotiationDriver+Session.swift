@@ -82,11 +82,10 @@ extension NegotiationDriver {
   func grant(_ request: VideoStartRequest) {
     epoch += 1
     running = request
-    var grant = VideoGrant(
-      epoch: epoch, sessionID: 1, version: 5, maximumPayload: 1000, size: overridingSize ?? request.size)
-    grant.isSizeOverridden = grant.size != request.size
-    grant.transport = request.transport
-    grant.transportClass = transportClass
+    let size = overridingSize ?? request.size
+    let grant = VideoGrant(
+      media: MediaGrant(service: .video, epoch: epoch, sessionID: 1, version: 5, maximumPayload: 1000), size: size,
+      isSizeOverridden: size != request.size, transport: request.transport, transportClass: transportClass)
     publish {
       $0.videoGrant = grant
       $0.videoState = .streaming

@@ -35,6 +35,19 @@ import Testing
     #expect(driver.frame() == "sent" && driver.starts == ["RAW 320×240", "RAW 320×240"])
   }
 
+  /// What a former head unit said about its size is not taken for what the next one says.
+  @Test(arguments: [first, second, third]) func keepEndsWithTheConnection(size: VideoSize) {
+    let driver = NegotiationDriver.streaming([Self.first]) { $0.resizePolicy = .keep }
+    driver.announce([Self.second])
+    #expect(driver.frame() == "sent")
+    driver.loseConnection()
+    driver.announce([size])
+    driver.show()
+    driver.follow()
+    driver.runSession()
+    #expect(driver.frame() == "sent" && driver.starts.last == "RAW \(size.width)×\(size.height)")
+  }
+
   enum Away: CaseIterable { case nothing, driver, app, paused }
 
   @Test(arguments: Away.allCases) func error(away: Away) {

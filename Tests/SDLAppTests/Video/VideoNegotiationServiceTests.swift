@@ -47,7 +47,9 @@ import Testing
   /// come as one.
   @Test func statusesInOne() {
     func grant(_ epoch: UInt32) -> VideoGrant {
-      VideoGrant(epoch: epoch, sessionID: 1, version: 5, maximumPayload: 1000, size: Self.size)
+      VideoGrant(
+        media: MediaGrant(service: .video, epoch: epoch, sessionID: 1, version: 5, maximumPayload: 1000),
+        size: Self.size)
     }
     let former = NegotiationDriver.streaming([Self.size])
     let driver = NegotiationDriver()
@@ -63,7 +65,7 @@ import Testing
     }
     #expect(driver.take() == ["stopped head-unit", "suspension", "started 320×240 restarted"])
     #expect(driver.frame() == "sent" && driver.queuedEpoch == 2)
-    driver.publish { $0.videoGrant?.epoch = 2 }
+    driver.publish { $0.videoGrant = grant(2) }
     #expect(driver.take() == [])
   }
 

@@ -102,6 +102,36 @@ import Testing
     #expect(keys(app) == ["ENTRY_ABORTED"] && app.result(id)?.resultCode == "TIMED_OUT")
   }
 
+  /// What is closed without an answer has the result of SDL's generic HMI.
+  @Test(
+    arguments: [
+      ("keyboard", "ABORTED", ["ENTRY_CANCELLED"]), ("choices", "ABORTED", []), ("slider", "ABORTED", []),
+      ("message", "SUCCESS", []), ("alert", "SUCCESS", []),
+    ] as [(String, String, [String])])
+  func dismiss(_ overlay: String, _ result: String, _ keypresses: [String]) throws {
+    var app = TestApp.active()
+    app.request(
+      .createInteractionChoiceSet,
+      [
+        "interactionChoiceSetID": .integer(1),
+        "choiceSet": .array([.object(["choiceID": .integer(1), "menuName": .string("Home")])]),
+      ])
+    let id =
+      switch overlay {
+      case "keyboard": app.request(.performInteraction, Self.keyboard())
+      case "choices": app.request(.performInteraction, Self.keyboard("LIST_ONLY"))
+      case "slider":
+        app.request(.slider, ["numTicks": .integer(3), "position": .integer(1), "sliderHeader": .string("Volume")])
+      case "message": app.request(.scrollableMessage, ["scrollableMessageBody": .string("Text")])
+      default: app.request(.alert, ["alertText1": .string("Text")])
+      }
+    #expect(app.result(id) == nil)
+    try perform(&app, "dismiss")
+    #expect(app.result(id)?.resultCode == result && keys(app) == keypresses)
+    try perform(&app, "dismiss")
+    #expect(withoutEffect(app)?.contains("shows no alert") == true)
+  }
+
   @Test func slider() throws {
     var app = TestApp.active()
     try perform(&app, "slider 2")

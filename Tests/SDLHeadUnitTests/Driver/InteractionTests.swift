@@ -199,7 +199,9 @@ import Testing
     let shown = try #require(app.appSummary)
     #expect(HeadUnitScreen.overlays(besidesThoseOf: 1, among: [shown]).until.isEmpty)
     #expect(HeadUnitScreen.overlays(besidesThoseOf: 2, among: [shown]).until == [.overlay: .milliseconds(130_100)])
-    for (input, id) in [(.softButton(1), 2), (.choice(1), 1), (.button("OK"), nil)] as [(DriverInput, UInt8?)] {
+    for (input, id) in [(.softButton(1), 2), (.dismiss, 2), (.choice(1), 1), (.button("OK"), nil)]
+      as [(DriverInput, UInt8?)]
+    {
       #expect(HeadUnitScreen.app(inFrontFor: input, among: [shown, other]) == id)
     }
     #expect(HeadUnitScreen.app(inFrontFor: .softButton(1), among: [shown]) == 1)

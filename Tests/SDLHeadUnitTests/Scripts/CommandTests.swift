@@ -26,6 +26,9 @@ import Testing
       ),
       ("activate", .activate(nil)),
       ("activate 2", .activate(2)),
+      ("close", .close(nil)),
+      ("close 2", .close(2)),
+      ("dismiss", .driverInput(.dismiss)),
       (
         "touch begin 0 100 200",
         .touch(OnTouchEvent(kind: .begin, fingers: [.init(id: 0, samples: [.init(x: 100, y: 200)])]))
@@ -46,8 +49,8 @@ import Testing
       ("audio-streaming attenuated", .audioStreaming(.attenuated)),
       ("cut", .cut),
       ("ignition-off", .ignitionOff),
-      ("refuse", .refuse([])),
-      ("refuse width height", .refuse(["width", "height"])),
+      ("refuse", .answerOnce(.reject([]))),
+      ("refuse width height", .answerOnce(.reject(["width", "height"]))),
       ("silent on", .silent(true)),
       ("stall 2.5", .stall(.milliseconds(2500))),
       ("refuse-connections off", .refuseConnections(false)),
@@ -83,6 +86,7 @@ import Testing
     "level", "level high", "level full maybe", "level full streamable now", "emergency", "resize", "resize 0x480",
     "resize 800x480x1", "resize 10001x480", "resize 800x", "resize 800x480 scale", "resize 800x480 scale 0.5",
     "resize 800x480 scale 11", "resize 800x480 by 2", "distraction", "distraction maybe", "activate 256", "activate -1",
+    "close 256", "dismiss it",
     "touch begin", "touch begin 0", "touch begin 0 1", "touch begin 0 1 2 3", "touch press 0 1 2", "touch end 10 1 2",
     "touch end -1 1 2", "touch cancel 0 10001 2", "touch move 0 1 -2", "touch move 0 1.5 2",
     "refuse depth", "framerate", "framerate -1", "framerate 29.97", "framerate 2147483648", "max-bitrate",

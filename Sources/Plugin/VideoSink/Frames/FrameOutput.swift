@@ -85,6 +85,11 @@ final class FrameOutput {
     results.announcements.append(announcement)
   }
 
+  /// Has the connection thread look at what waits here, at this time or earlier.
+  func wake(at time: Duration) {
+    results.timer = results.timer.earlier(time)
+  }
+
   /// A frame is not sent: this is reported to the application, if a viewer misses it.
   func announceLoss(_ reason: FrameDropReason, of time: FrameTime) {
     sink.log(GST_LEVEL_LOG, "dropped a frame: \(reason)")

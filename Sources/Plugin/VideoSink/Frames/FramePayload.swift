@@ -228,7 +228,7 @@ final class FramePayload: MediaPayload, @unchecked Sendable {
     let byteCount = self.byteCount
     let leftOutCount = packets.leftOutCount
     let encoding = self.encoding
-    let now = MonotonicClock.now
+    let now = sink.time.now
     clear()
     sink.state.withLock { state in
       if let encoding { state.counters.encoded(encoding) }

@@ -19,6 +19,8 @@ struct FrameResults {
   }
 
   var announcements: [Announcement] = []
+  /// When the connection thread has to look at what waits; nil for no need.
+  var timer: Duration?
   /// The service for which its first frame was queued.
   var firstOfService: VideoGrant?
   /// Of live H.264, whether a decoder can't show any frame yet; nil for no change.

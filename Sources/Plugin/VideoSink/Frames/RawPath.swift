@@ -115,7 +115,7 @@ final class RawPath: FormatPath {
     if case .wait(let time) = output.adaptation.readiness {
       deferred = frame.time
       tellDeferral(true)
-      output.connection.setTimer(at: now + time)
+      output.wake(at: now + time)
       return .queued
     }
     tellDeferral(false)
@@ -174,7 +174,7 @@ final class RawPath: FormatPath {
         frame.runningTime, limit: output.adaptation.frameRateLimit ?? targets.frameRate, inputRate: output.inputRate,
         isPaced: isPaced, now: now)
     else { return false }
-    if let timer = early.timer { output.connection.setTimer(at: timer) }
+    if let timer = early.timer { output.wake(at: timer) }
     return true
   }
 
@@ -262,7 +262,7 @@ final class RawPath: FormatPath {
     guard isTaken else { return .unreadable }
     sendLate(permission, waitingWith: frame)
     if encoder.take(into: payload) != nil { return .done(payload) }
-    output.connection.setTimer(at: output.time.now + FrameOutput.retryPause)
+    output.wake(at: output.time.now + FrameOutput.retryPause)
     return .delayed
   }
 
@@ -297,7 +297,7 @@ final class RawPath: FormatPath {
     begin(permission.grant)
     sendLate(permission, waitingWith: nil, withLast: true)
     if let began = encoder.lastPending, now - began < Self.lateTime {
-      output.connection.setTimer(at: now + FrameOutput.retryPause)
+      output.wake(at: now + FrameOutput.retryPause)
     }
   }
 

@@ -183,7 +183,7 @@ extension FrameRenderer {
       case .send(let permission):
         let outcome = held.path.send(frame, permission)
         if case .dropped(.notStreaming, GST_FLOW_OK) = outcome, held.path.isRaw, !held.path.output.isUpstreamLive,
-          waitForEnd(of: permission.grant, &held)
+          held.whileGivenBack({ $0.waitForEnd(ofGrant: permission.grant.epoch) })
         {
           frame.isDue = true
           continue
@@ -214,18 +214,6 @@ extension FrameRenderer {
     }
   }
 
-  /// The grant ended while a picture that is not live was encoded. The connection refuses frames before the end is
-  /// reported here.
-  ///
-  /// - Returns: False if the end was not reported in time; the picture is lost then.
-  private func waitForEnd(of grant: VideoGrant, _ held: inout HeldPath<FramePath>) -> Bool {
-    held.whileGivenBack {
-      $0.waitForHeadUnit { negotiation in
-        negotiation.isInterrupted || negotiation.permission?.grant.epoch != grant.epoch ? true : nil
-      }
-    } ?? false
-  }
-
   /// Decides what to do with the frame at hand, after a moment in which that may change.
   private func decide(_ frame: Frame, _ held: inout HeldPath<FramePath>) -> VideoNegotiation.FrameDecision {
     let isSynchronized = held.stream.sink.isSynchronized(frame.buffer.pointee.pts)
@@ -241,7 +229,6 @@ extension FrameRenderer {
     }
     return held.whileGivenBack { stream in
       if mustDeliver { stream.deliverNotifications() }
-      mustDeliver = false
       stream.sink.log(GST_LEVEL_DEBUG, "waiting until the head unit shows the app")
       let next = stream.waitForHeadUnit { negotiation -> VideoNegotiation.FrameDecision? in
         switch decide(timing, &negotiation, stream, &mustDeliver) {

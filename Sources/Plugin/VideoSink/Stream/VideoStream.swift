@@ -290,6 +290,7 @@ extension VideoStream {
 
   /// Posts and pushes the results of frames.
   func tell(_ results: FrameResults) {
+    if let timer = results.timer { connection.setTimer(at: timer) }
     if let grant = results.firstOfService {
       // It may complete a resize. The connection thread reports that: this thread has the base class's preroll lock,
       // for which a flush in answer would wait.

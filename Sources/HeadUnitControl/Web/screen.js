@@ -160,7 +160,7 @@ export class Screen {
   }
 
   configure(name, unit) {
-    if (this.decoder && this.decoder.state !== "closed") this.decoder.close()
+    this.closeDecoder()
     Object.assign(this, { codec: name, session: unit.session, width: unit.width, height: unit.height, problem: null })
     this.decoder = new VideoDecoder({ output: (frame) => this.draw(frame), error: (error) => this.fail(error) })
     try {
@@ -172,9 +172,14 @@ export class Screen {
 
   fail(error) {
     this.problem = `This browser can't decode the video (${this.codec}): ${error.message}`
+    this.closeDecoder()
+    this.showProblem()
+  }
+
+  closeDecoder() {
+    if (this.decoder && this.decoder.state !== "closed") this.decoder.close()
     this.decoder = null
     this.waitsForKey = true
-    this.showProblem()
   }
 
   draw(frame) {
@@ -192,10 +197,10 @@ export class Screen {
 
   stop() {
     this.stream?.abort()
+    this.closeDecoder()
     if (!this.canvas.classList.contains("shown")) return
     this.canvas.classList.remove("shown")
     this.context.clearRect(0, 0, this.canvas.width, this.canvas.height)
-    this.waitsForKey = true
   }
 
   showProblem() {

@@ -273,7 +273,9 @@ export class Template {
       const { images, choiceSets } = owner.screen
       render(place, [owner.session, name, members, images, choiceSets], () => h(
         "div", { class: `dialog ${name}`, role: name.endsWith("Alert") ? "alertdialog" : "dialog", "aria-label": name },
-        h("small", {}, `${name} of ${text(owner.name, 60)}`), overlays[name](owner, members)))
+        h("div", { class: "dialog-title" }, h("small", {}, `${name} of ${text(owner.name, 60)}`),
+          button("×", () => command("dismiss"), { class: "close", "aria-label": "Close without an answer", "data-key": "dismiss" })),
+        overlays[name](owner, members)))
     } else if (isMenu) {
       const { commands, submenus, images, properties } = this.current.screen
       render(place, ["menu", this.menu, this.current.session, commands, submenus, images, properties],

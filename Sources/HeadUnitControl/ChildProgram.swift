@@ -2,10 +2,10 @@ import CLinux
 import Glibc
 import SDLLink
 
-/// Another program, such as the one after `--`, which is started when the head unit listens and ends with it.
-final class TestedProgram: Sendable {
+/// Another program, which this one starts and ends: the one that is tested, or a tool.
+package final class ChildProgram: Sendable {
   /// How the program has ended.
-  enum Status: Equatable, Sendable, CustomStringConvertible {
+  package enum Status: Equatable, Sendable, CustomStringConvertible {
     case exited(Int32)
     case signalled(Int32)
 
@@ -14,7 +14,7 @@ final class TestedProgram: Sendable {
       self = signal == 0 ? .exited(waitStatus >> 8 & 0xFF) : .signalled(signal)
     }
 
-    var description: String {
+    package var description: String {
       switch self {
       case .exited(let code): "\(code)"
       case .signalled(let signal): "signal-\(signal)"
@@ -42,7 +42,7 @@ final class TestedProgram: Sendable {
   ///   - environment: is added to this program's.
   ///   - output: gets each line that it writes.
   ///   - ended: called when it has ended by itself.
-  init(
+  package init(
     _ arguments: [String], environment: [String: String], output: @escaping @Sendable (String) -> Void,
     ended: @escaping @Sendable (Status) -> Void
   ) throws(LinkError) {
@@ -75,18 +75,18 @@ final class TestedProgram: Sendable {
   }
 
   /// Nil while it runs.
-  var status: Status? { state.withLock { $0.status } }
+  package var status: Status? { state.withLock { $0.status } }
 
   /// Whether it has ended by itself, and not with status 0.
-  var hasFailed: Bool { state.withLock { !$0.isEnded && $0.status != .exited(0) } }
+  package var hasFailed: Bool { state.withLock { !$0.isEnded && $0.status != .exited(0) } }
 
   /// Waits for its end; nil if it does not come in time.
-  func wait(until deadline: Duration) -> Status? {
+  package func wait(until deadline: Duration) -> Status? {
     state.wait(until: deadline) { $0.status }
   }
 
   /// Ends the program with all that it has started, and waits for the rest of its output.
-  func end() {
+  package func end() {
     state.withLock { $0.isEnded = $0.status == nil }
     if status == nil { kill(-pid, SIGTERM) }
     _ = state.wait(until: MonotonicClock.now + Self.graceTime) { $0.status.map { _ in () } }

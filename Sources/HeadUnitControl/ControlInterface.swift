@@ -5,17 +5,22 @@ import SDLLink
 import SDLMessages
 import Synchronization
 
-/// The control of the head unit by other programs, over HTTP (`--control`).
-final class ControlInterface: Sendable {
+/// The control of a head unit by other programs and by its page for browsers, over HTTP (docs/testing-without-a-car.md,
+/// "Control it from outside").
+package final class ControlInterface: Sendable {
   private struct State: Sendable {
     var state: HeadUnitState
     /// Requests that wait for the end of an expectation, by its text; the oldest first.
     var expectations: [String: [HTTPResponder]] = [:]
+    /// Requests that wait for a picture.
+    var screenshotCount = 0
   }
 
   private static let jsonLines = "application/x-ndjson"
   /// Of the log, at once.
   private static let partByteCount = 64 << 10
+  /// At once; each keeps what its picture is decoded from.
+  private static let mostScreenshots = 8
 
   private let log: ConversationLog
   private let pictures: PictureTaker
@@ -24,21 +29,29 @@ final class ControlInterface: Sendable {
   private let logFollowers = Followers()
   private let videoFollowers = Followers()
 
-  init(_ log: ConversationLog, _ pictures: PictureTaker, _ state: HeadUnitState) {
+  /// Serves nobody before ``start(_:hasPage:_:)``.
+  /// - Parameters:
+  ///   - log: keeps recent lines; its events come from here.
+  ///   - pictures: likewise.
+  ///   - display: the size of the screen before an app is told another one, in pixels.
+  ///   - keepsImages: whether images that apps have sent are kept for `GET /file`.
+  package init(_ log: ConversationLog, _ pictures: PictureTaker, display: ImageResolution, keepsImages: Bool) {
     (self.log, self.pictures) = (log, pictures)
-    self.state = Mutex(State(state: state))
+    state = Mutex(State(state: HeadUnitState(display: display, keepsImages: keepsImages)))
+    log.whenGrown { [logFollowers] in logFollowers.wake() }
   }
 
   /// Begins to listen, and returns the port.
   /// - Parameters:
   ///   - hasPage: whether the page for browsers is there.
-  ///   - perform: carries a command out; returns why it has no effect.
-  func start(
-    _ options: Options.Control, hasPage: Bool,
+  ///   - perform: carries a command out, which was given as this text; returns why it has no effect. Called on a thread of
+  ///     the server, without a lock.
+  package func start(
+    _ address: ControlAddress, hasPage: Bool,
     _ perform: @escaping @Sendable (HeadUnitCommand, String) -> String?
   ) throws(HTTPServerFailure) -> UInt16 {
     let http = try HTTPServer(
-      address: options.address, port: options.port, token: options.token, pages: hasPage ? WebPage.answers : [:]
+      address: address.host, port: address.port, token: address.token, pages: hasPage ? WebPage.answers : [:]
     ) { [self] request, responder in
       switch (request.method, request.path) {
       case ("GET", "/state"): sendState(responder)
@@ -57,16 +70,28 @@ final class ControlInterface: Sendable {
     return http.port
   }
 
-  func stop() {
-    for server in servers.withLock({ $0 }) { server.stop() }
+  /// Sends the answers that are there, and closes all connections; the ports are free then.
+  package func stop() {
+    let servers = servers.withLock { servers in
+      defer { servers = [] }
+      return servers
+    }
+    for server in servers { server.stop() }
   }
 
-  func note(_ event: HeadUnitServerEvent) {
+  /// Every event of the head unit, which log and pictures get from here.
+  package func note(_ event: HeadUnitServerEvent) {
+    // In this order: who reads a line may ask for the state, and who is answered for the lines.
     state.withLock { $0.state.note(event) }
+    log.note(event)
+    answerExpectation(event)
+    guard case .session(let id, let event) = event else { return }
+    pictures.note(event, of: id)
+    if case .videoData = event { videoFollowers.wake() }
   }
 
   /// Answers who waits for the end of this expectation.
-  func answerExpectation(_ event: HeadUnitServerEvent) {
+  private func answerExpectation(_ event: HeadUnitServerEvent) {
     guard case .tested(let outcome) = event else { return }
     let responder = state.withLock { state -> HTTPResponder? in
       guard var waiting = state.expectations[outcome.text] else { return nil }
@@ -75,12 +100,6 @@ final class ControlInterface: Sendable {
     }
     responder?.answer(HTTPAnswer(outcome.failure == nil ? 200 : 417, outcome.members.serialized + [10]))
   }
-
-  /// The log has another line.
-  func logHasGrown() { logFollowers.wake() }
-
-  /// There may be another picture.
-  func videoHasGrown() { videoFollowers.wake() }
 
   // MARK: Requests
 
@@ -160,7 +179,17 @@ final class ControlInterface: Sendable {
   }
 
   private func sendScreenshot(_ responder: HTTPResponder) {
-    pictures.takeImage { image in
+    let isBusy = state.withLock { state in
+      guard state.screenshotCount < Self.mostScreenshots else { return true }
+      state.screenshotCount += 1
+      return false
+    }
+    guard !isBusy else {
+      return responder.answer(
+        Self.failure(503, "\(Self.mostScreenshots) pictures are being decoded already; ask again later"))
+    }
+    pictures.takeImage { [self] image in
+      state.withLock { $0.screenshotCount -= 1 }
       switch image {
       case .success(let bytes): responder.answer(HTTPAnswer(bytes, contentType: "image/png"))
       case .failure(let failure): responder.answer(Self.failure(409, failure.text))

@@ -1,6 +1,6 @@
 import HTTPServe
 
-/// The page for browsers (`--web`): files of the folder Web, which SwiftPM puts into the program.
+/// The page for browsers: files of the folder Web, which SwiftPM puts into the code.
 enum WebPage {
   // Only SwiftPM makes PackageResources; without it the sources can be type-checked.
   #if SWIFT_PACKAGE

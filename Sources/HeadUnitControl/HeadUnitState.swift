@@ -60,21 +60,24 @@ struct HeadUnitState: Sendable {
     return ["apps": .array(apps)]
   }
 
+  /// Video and sound cost nothing here.
   mutating func note(_ event: HeadUnitServerEvent) {
     switch event {
+    case .session(_, .videoData), .session(_, .audioData), .session(_, .videoTimestamp), .session(_, .videoMissed):
+      break
     case .session(let id, .appRegistered(let name, let appID, _, _, _)):
       apps[id, default: newApp].name = name
       apps[id, default: newApp].id = appID
     case .session(let id, .appUnregistered), .disconnected(let id, _, _): apps[id] = nil
-    case .session(let id, let event): Self.note(event, &apps[id, default: newApp])
+    case .session(let id, let event):
+      if let index = apps.index(forKey: id) { Self.note(event, &apps.values[index]) }
     default: break
     }
-    apps = apps.filter { !$0.value.name.isEmpty }
   }
 
   /// Static, since a copy of all apps would be made for the call otherwise.
   private static func note(_ event: HeadUnitSession.Event, _ app: inout App) {
-    let members = EventRecord(event)?.members ?? [:]
+    var members: JSONObject { EventRecord(event)?.members ?? [:] }
     switch event {
     case .hmiStatusSent(let status): app.level = status.level?.rawValue ?? app.level
     case .videoStarted: app.services["video"] = .object(members)

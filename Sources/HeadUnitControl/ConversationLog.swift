@@ -4,56 +4,41 @@ import SDLLink
 import SDLMessages
 import Synchronization
 
-/// Everything that happens, as a JSON object on each line (`--log`, `GET /log`): the conversation with the apps, and what
-/// the program itself does.
-final class ConversationLog: Sendable {
+/// Everything that happens to a head unit, as a JSON object on each line (`--log`, `GET /log`): the conversation with the
+/// apps, commands, and what its program does.
+package final class ConversationLog: Sendable {
+  /// In a structure, since each access to a closure in the mutex itself would wrap it once more.
+  private struct Listener {
+    /// Called after each line, with no lock held.
+    var noteGrowth: (@Sendable () -> Void)?
+  }
+
   private let lines: ConversationWriter
   private let conversation: ServerConversation
-  /// Called after each line, with no lock held.
-  private let grown = Mutex<(@Sendable () -> Void)?>(nil)
+  private let listener = Mutex(Listener())
   /// Where files of apps are kept; nil for nowhere.
   private let folder: String?
   private let bulkCount = Atomic(0)
   private let bulkFailure = Mutex<Int32?>(nil)
 
-  /// Creates the file; "-" is the standard output.
   /// - Parameters:
-  ///   - options: nil without `--log`.
-  ///   - keepsRecent: whether ``lines(after:atMost:)`` is used.
-  init(_ options: Options.Log?, keepsRecent: Bool, since beginning: Duration) throws(LinkError) {
-    let file = try options.map { options throws(LinkError) in try Self.file(options) }
-    lines = ConversationWriter(
-      file, isBlank: options?.isBlank == true, keepsRecent: keepsRecent, since: beginning)
-    conversation = ServerConversation(lines, countsMedia: options?.showsMedia != true)
-    folder = options?.folder
+  ///   - countsMedia: whether video and sound have a line a second; otherwise each message has one.
+  ///   - folder: where the binary data of RPCs is kept, which has to exist; nil for nowhere.
+  package init(_ lines: ConversationWriter, countsMedia: Bool = true, folder: String? = nil) {
+    self.lines = lines
+    conversation = ServerConversation(lines, countsMedia: countsMedia)
+    self.folder = folder
   }
 
-  private static func file(_ options: Options.Log) throws(LinkError) -> BackgroundFile {
-    let file: BackgroundFile
-    if options.path == Options.Log.standardOutput {
-      let descriptor = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3)
-      guard descriptor >= 0 else { throw .system(operation: "open \(options.path)", errno: errno) }
-      file = ConversationWriter.file(descriptor)
-    } else {
-      file = try ConversationWriter.file(options.path, waitsForReader: true)
-    }
-    if let folder = options.folder {
-      guard mkdir(folder, 0o755) == 0 || errno == EEXIST, access("\(folder)/.", W_OK | X_OK) == 0 else {
-        throw .system(operation: "write into the folder \(folder)", errno: errno)
-      }
-    }
-    return file
-  }
-
-  func start() throws(LinkError) {
+  package func start() throws(LinkError) {
     try lines.start()
   }
 
   /// Why not everything was written; nil if it was.
-  var failure: Int32? { lines.failure ?? bulkFailure.withLock { $0 } }
+  package var failure: Int32? { lines.failure ?? bulkFailure.withLock { $0 } }
 
   func whenGrown(_ body: @escaping @Sendable () -> Void) {
-    grown.withLock { $0 = body }
+    listener.withLock { $0.noteGrowth = body }
   }
 
   /// The number of the last line.
@@ -65,27 +50,32 @@ final class ConversationLog: Sendable {
   }
 
   /// Waits until everything is written, or nothing more is read.
-  func finish() {
+  package func finish() {
     lines.finish()
   }
 
-  func note(_ event: HeadUnitServerEvent) {
+  /// The same, and closes the file.
+  package func close() {
+    lines.close()
+  }
+
+  package func note(_ event: HeadUnitServerEvent) {
     conversation.note(event, bulkFile: savedBulk(of: event))
     tellOfGrowth()
   }
 
   private func tellOfGrowth() {
-    grown.withLock { $0 }?()
+    listener.withLock { $0 }.noteGrowth?()
   }
 
   /// A line that the program of the test has written.
-  func noteOutput(_ line: String) {
+  package func noteOutput(_ line: String) {
     lines.note("output", ["text": .string(line)])
     tellOfGrowth()
   }
 
-  /// A typed command: `cause` says why it has no effect.
-  func noteCommand(_ text: String, failure: String?) {
+  /// A command that was typed or sent: `failure` says why it has no effect.
+  package func noteCommand(_ text: String, failure: String?) {
     let members = JSONObject(present: [
       "dir": .string("driver"), "type": .string("command"), "text": .string(text),
       "result": .string(failure == nil ? "done" : "failed"), "cause": failure.map(JSONValue.string),
@@ -95,7 +85,7 @@ final class ConversationLog: Sendable {
   }
 
   /// The program's own lines: the ports at the beginning, and the totals at the end.
-  func noteProgram(_ type: String, _ members: JSONObject) {
+  package func noteProgram(_ type: String, _ members: JSONObject) {
     lines.flushMedia()
     lines.note("state", members.merging(["type": .string(type)]) { $1 })
   }

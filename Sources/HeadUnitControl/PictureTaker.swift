@@ -5,7 +5,7 @@ import SDLHeadUnitLink
 import SDLLink
 
 /// Looks at what the apps show: keeps the video since each app's last key frame, and has GStreamer's tools decode it.
-final class PictureTaker: Sendable {
+package final class PictureTaker: Sendable {
   private struct State: Sendable {
     var groups: [UInt8: PictureGroup] = [:]
     /// The number of the last access unit of all apps.
@@ -23,8 +23,8 @@ final class PictureTaker: Sendable {
     case image(PictureGroup?, @Sendable (Result<[UInt8], Failure>) -> Void)
   }
 
-  struct Failure: Error {
-    let text: String
+  package struct Failure: Error {
+    package let text: String
     /// Whether another picture may be the right one.
     var mayPass = false
   }
@@ -62,7 +62,11 @@ final class PictureTaker: Sendable {
 
   private let state = Monitor(State())
 
-  func start(_ server: HeadUnitServer) throws(LinkError) {
+  package init() {}
+
+  /// Begins to look at pictures.
+  /// - Parameter server: whose tests ask for pictures; nil if none do.
+  package func start(_ server: HeadUnitServer?) throws(LinkError) {
     try WorkerThread.detach(name: "pictures") { [weak server] in
       while let work = self.next() {
         switch work {
@@ -77,15 +81,22 @@ final class PictureTaker: Sendable {
   }
 
   /// Waits until all pictures have been looked at that were asked for.
-  func waitForAll() {
+  package func waitForAll() {
     _ = state.wait(until: nil) { $0.isOver || $0.waiting.isEmpty && !$0.isWorking ? () : nil }
   }
 
-  func finish() {
-    state.change { $0.isOver = true }
+  /// Pictures that are waited for are not looked at any more.
+  package func finish() {
+    // Released without the lock.
+    let waiting = state.change { state in
+      state.isOver = true
+      defer { state.waiting = [] }
+      return state.waiting
+    }
+    _ = consume waiting
   }
 
-  func note(_ event: HeadUnitSession.Event, of id: UInt8) {
+  package func note(_ event: HeadUnitSession.Event, of id: UInt8) {
     switch event {
     case .videoData(let message):
       state.withLock { state in
@@ -97,15 +108,13 @@ final class PictureTaker: Sendable {
     }
   }
 
-  func take(_ picture: HeadUnitScriptRun.Picture) {
+  package func take(_ picture: HeadUnitScriptRun.Picture) {
     state.change { $0.waiting.append(.test(picture)) }
   }
 
   /// Gives `body` the picture that was shown last, as PNG, on another thread.
-  func takeImage(_ body: @escaping @Sendable (Result<[UInt8], Failure>) -> Void) {
-    state.change { state in
-      state.waiting.append(.image(Self.group(of: nil, state), body))
-    }
+  package func takeImage(_ body: @escaping @Sendable (Result<[UInt8], Failure>) -> Void) {
+    state.change { $0.waiting.append(.image(Self.group(of: nil, $0), body)) }
   }
 
   private func next() -> Work? {
@@ -238,10 +247,10 @@ extension PictureTaker {
 
   private static func run(_ pipeline: String) throws(Failure) {
     let output = Monitor<[String]>([])
-    let program: TestedProgram
+    let program: ChildProgram
     do throws(LinkError) {
       let words = pipeline.split(separator: " ").map(String.init)
-      program = try TestedProgram(
+      program = try ChildProgram(
         ["gst-launch-1.0", "-q"] + words, environment: [:], output: { line in output.withLock { $0.append(line) } },
         ended: { _ in })
     } catch {
@@ -268,7 +277,7 @@ extension PictureTaker {
     }
   }
 
-  static func write(_ bytes: [UInt8], to path: String) throws(Failure) {
+  package static func write(_ bytes: [UInt8], to path: String) throws(Failure) {
     let file = fopen(path, "we")
     let isWritten = file.map { fwrite(bytes, 1, bytes.count, $0) == bytes.count } ?? false
     guard let file, fclose(file) == 0, isWritten else { throw Failure(text: "\(path) can't be written") }

@@ -48,8 +48,8 @@ function showApps(apps, current) {
           h("strong", {}, name),
           h("small", {}, `${app.session} · ${text(app.level, 20)} · ${services}`),
           app.violations > 0 ? h("small", { class: "bad" }, `${app.violations} violations`) : null)),
-      ["FULL", "LIMITED"].includes(app.level) && isOnScreen
-        ? button("×", () => command("level none"), {
+      app.level !== "NONE"
+        ? button("×", () => command(`close ${app.session}`), {
           class: "close", "aria-label": `Close ${name}`, "data-key": `close ${app.session}`,
         })
         : null)
@@ -57,7 +57,16 @@ function showApps(apps, current) {
   return tiles.length ? tiles : [h("li", { class: "hint" }, "No app is registered yet.")]
 }
 
+// An error of the page is none of the connection.
 function show(state) {
+  try {
+    showParts(state)
+  } catch (error) {
+    console.error(error)
+  }
+}
+
+function showParts(state) {
   const apps = list(state.apps, 32)
   const order = ["FULL", "LIMITED"]
   const current = order.map((level) => apps.find((app) => app.level === level)).find(Boolean) ?? null
@@ -98,13 +107,23 @@ async function refresh() {
 
 // MARK: The connection
 
-function note(line) {
+function note(text) {
+  let line
+  try {
+    line = JSON.parse(text)
+  } catch {
+    return
+  }
   if (!Number.isInteger(line.seq)) return
   const isNew = lastLine !== null && line.seq > lastLine.followed
   if (lastLine) lastLine.number = line.seq
-  conversation.add(line)
-  driver.note(line)
-  if (isNew) template.note(line)
+  try {
+    conversation.add(line)
+    driver.note(line)
+    if (isNew) template.note(line)
+  } catch (error) {
+    console.error(error)
+  }
   if (line.kind !== "media" && line.kind !== "output") refresh()
 }
 
@@ -118,13 +137,7 @@ async function follow(first, signal) {
     const lines = (rest + value).split("\n")
     rest = lines.pop()
     if (rest.length > longestLine) rest = ""
-    for (const line of lines) {
-      try {
-        note(JSON.parse(line))
-      } catch (error) {
-        if (!(error instanceof SyntaxError)) throw error
-      }
-    }
+    for (const line of lines) note(line)
   }
 }
 
