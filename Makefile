@@ -139,7 +139,7 @@ fuzz: T ?= 60
 fuzz:
 	$(PYTHON) scripts/fuzz --seconds $(T)
 
-## cut connections, and let them stand still, at every byte up to the second frame; check takes a sample
+## cut connections (TCP, encrypted, WebSocket) at every byte up to the second frame; check takes a sample
 cuts: plugin tests
 	EVERY_BYTE=1 $(run_tests) --filter CutConnectionTests --time-limit 3600
 

@@ -29,10 +29,11 @@ package final class ServedWebSockets: Sendable {
   ///   - tls: this end of TLS (wss), in the role of a server; nil for ws.
   /// - Returns: the port.
   package func listen(
-    address: String?, port: UInt16, origins: AllowedOrigins, tls: TLSContext?
+    address: String?, port: UInt16, origins: AllowedOrigins, tls: TLSContext?,
+    makeSocket: @escaping SocketMaker = Socket.tcp
   ) throws(LinkError) -> UInt16 {
     let listener = try ListeningPort(
-      address: address, port: port,
+      address: address, port: port, makeSocket: makeSocket,
       wrap: { WebSocket(accepting: $0, origins: origins, tls: tls?.makeSession()) })
     state.withLock { $0.port = listener }
     return listener.address.port

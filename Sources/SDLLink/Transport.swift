@@ -70,6 +70,8 @@ package struct TransportFailure: Error, Equatable, Sendable {
     case unknownPeer
     /// The requested peer can't be connected to.
     case unreachable
+    /// A connection broke off while it was being made.
+    case brokenOff
     /// This process may not use it.
     case notAuthorized
     /// Another program uses it.

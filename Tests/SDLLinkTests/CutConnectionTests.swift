@@ -16,29 +16,42 @@ extension LinkTests {
     private static let workerCount = 4
     private static let takesEveryPlace = getenv("EVERY_BYTE") != nil
 
-    /// Random places and, in clear, around each end of a frame and of its header.
-    private static func places(of side: Relay.Side, isEncrypted: Bool, seed: UInt64) throws -> [Int] {
-      let track = try Track(isEncrypted: isEncrypted)
+    /// Random places and, in clear, around each end of a frame and of its headers.
+    private static func places(of side: Relay.Side, _ way: Way, seed: UInt64) throws -> [Int] {
+      let track = try Track(way)
       defer { track.stop() }
       let end = try track.byteCountOfTwoFrames(of: side)
       if takesEveryPlace { return Array(0...end) }
       var places: Set<Int> = [0, end]
-      var frameEnd = 0
-      if !isEncrypted {
+      if way != .encrypted {
+        var frameEnd = way == .webSocket ? try headByteCount(of: side) : 0
+        places.formUnion([frameEnd - 1, frameEnd])
         for frame in try recordedFrames(of: side) {
-          places.formUnion([frameEnd + 1, frameEnd + 4, frameEnd + 11, frameEnd + 12, frameEnd + 13])
-          frameEnd += frame.count
+          let header = way == .webSocket ? (frame.count < 126 ? 2 : 4) + (side == .app ? 4 : 0) : 0
+          places.formUnion(
+            [1, 2, header, header + 1, header + 4, header + 11, header + 12, header + 13].map { frameEnd + $0 })
+          frameEnd += header + frame.count
           places.formUnion([frameEnd - 1, frameEnd])
         }
+        places = places.filter { 0...end ~= $0 }
       }
       var generator = SeededGenerator(seed: seed)
       for _ in 0..<40 { places.insert(Int.random(in: 0...end, using: &generator)) }
       return places.sorted()
     }
 
-    @Test(arguments: [Relay.Side.app, .headUnit], [false, true])
-    func anywhere(side: Relay.Side, isEncrypted: Bool) throws {
-      try atEachPlace(of: side, isEncrypted: isEncrypted) { track, place, number in
+    /// Bytes of the handshake that opens a WebSocket.
+    private static func headByteCount(of side: Relay.Side) throws -> Int {
+      let request = try WebSocketRequest(host: "127.0.0.1:12345", target: "/").bytes
+      guard side == .headUnit else { return request.count }
+      let head = try #require(HTTPHead(request[...]))
+      guard case .accepted(let answer) = try WebSocketAnswer(to: head, origins: .none, at: nil) else { return 0 }
+      return answer.count
+    }
+
+    @Test(arguments: [Relay.Side.app, .headUnit], Way.allCases)
+    func anywhere(side: Relay.Side, way: Way) throws {
+      try atEachPlace(of: side, way) { track, place, number in
         // Every third cut is a reset, the others are orderly closes.
         try track.comesBack(
           CuttingRelay.Cut(side: side, byteCount: place, fault: number.isMultiple(of: 3) ? .reset : .close))
@@ -46,9 +59,9 @@ extension LinkTests {
     }
 
     /// The end of a connection waits for nothing that its peer does; and where the peer goes on, so does the stream.
-    @Test(arguments: [Relay.Side.app, .headUnit], [false, true])
-    func standstill(side: Relay.Side, isEncrypted: Bool) throws {
-      try atEachPlace(of: side, isEncrypted: isEncrypted) { track, place, number in
+    @Test(arguments: [Relay.Side.app, .headUnit], Way.allCases)
+    func standstill(side: Relay.Side, way: Way) throws {
+      try atEachPlace(of: side, way) { track, place, number in
         try track.standsStill(
           CuttingRelay.Cut(side: side, byteCount: place, fault: .stall), goesOn: number.isMultiple(of: 2))
       }
@@ -56,7 +69,7 @@ extension LinkTests {
 
     /// The connection may be reset before the app has checked whether it was established.
     @Test func resetAtOnce() throws {
-      let track = try Track(isEncrypted: false)
+      let track = try Track(.clear)
       for _ in 0..<50 {
         #expect(try track.comesBack(CuttingRelay.Cut(side: .app, byteCount: 0, fault: .reset)))
       }
@@ -65,16 +78,16 @@ extension LinkTests {
 
     /// - Parameter fault: returns whether the place was there.
     private func atEachPlace(
-      of side: Relay.Side, isEncrypted: Bool, _ fault: @escaping @Sendable (Track, Int, Int) throws -> Bool
+      of side: Relay.Side, _ way: Way, _ fault: @escaping @Sendable (Track, Int, Int) throws -> Bool
     ) throws {
-      let places = try Self.places(of: side, isEncrypted: isEncrypted, seed: testSeed())
+      let places = try Self.places(of: side, way, seed: testSeed())
       let (descriptors, threads) = (ProcessCounts.descriptors, ProcessCounts.threads)
       let count = Monitor(0)
       let workers = try (0..<Self.workerCount).map { first in
         let thread = WorkerThread(name: "cuts")
         try thread.start {
           do {
-            let track = try Track(isEncrypted: isEncrypted)
+            let track = try Track(way)
             defer { track.stop() }
             for (number, place) in places.enumerated() where number % Self.workerCount == first {
               if try fault(track, place, number / Self.workerCount) { count.withLock { $0 += 1 } }
@@ -95,22 +108,33 @@ extension LinkTests {
     }
   }
 
+  /// How the frames of both sides travel.
+  enum Way: CaseIterable {
+    case clear
+    /// Video over SDL's own TLS.
+    case encrypted
+    case webSocket
+  }
+
   /// A head unit behind a relay, and one app after the other that sends two frames as soon as it may.
   private struct Track: Sendable {
     let headUnit = VideoArrivals()
     private let server: HeadUnitServer
     private let relay: CuttingRelay
-    private let isEncrypted: Bool
+    private let way: Way
 
-    init(isEncrypted: Bool) throws {
-      self.isEncrypted = isEncrypted
+    init(_ way: Way) throws {
+      self.way = way
+      let isEncrypted = way == .encrypted
       var configuration = quickHeadUnit()
       configuration.security = isEncrypted ? .require : .refuse
       server = try HeadUnitServer(
         configuration: configuration, address: "127.0.0.1", port: 0, tls: isEncrypted ? TestTLS.headUnit() : nil,
         observer: headUnit)
+      let webSocketPort = try server.webSockets.listen(
+        address: "127.0.0.1", port: 0, origins: AllowedOrigins(named: []), tls: nil)
       try server.start()
-      relay = try CuttingRelay(to: try #require(server.port))
+      relay = try CuttingRelay(to: way == .webSocket ? webSocketPort : try #require(server.port))
     }
 
     func stop() {
@@ -199,11 +223,14 @@ extension LinkTests {
         }
         var session = testSession
         session.appID = TestCertificates.appID
-        session.encryption = track.isEncrypted ? .authenticateAndEncrypt : .none
+        let isEncrypted = track.way == .encrypted
+        session.encryption = isEncrypted ? .authenticateAndEncrypt : .none
         var configuration = AppConnection.Configuration(
-          endpoint: .tcp(host: "127.0.0.1", port: track.relay.port), session: session,
+          endpoint: track.way == .webSocket
+            ? .webSocket(WebSocketServer(host: "127.0.0.1", port: track.relay.port))
+            : .tcp(host: "127.0.0.1", port: track.relay.port), session: session,
           reconnection: Reconnection.Timing(first: .milliseconds(1)))
-        configuration.tls = track.isEncrypted ? try TestTLS.app() : nil
+        configuration.tls = isEncrypted ? try TestTLS.app() : nil
         connection = AppConnection(configuration: configuration, observer: observer)
         connection.setVideoRequest(testRequest)
         try connection.start()

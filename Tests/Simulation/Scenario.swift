@@ -67,6 +67,11 @@ struct Scenario: Codable {
       commands = (0..<2).map { _ in family.action(&random, appCount: 1) }.filter { $0.hasPrefix("car ") }
         .map { String($0.dropFirst(4)) }
     }
+    // Drawn apart, so that everything else is what it was for this seed.
+    var transports = SeededGenerator(seed: ~seed)
+    for index in apps.indices where transports.chance(0.25) {
+      apps[index].webSocket = transports.pick(WebSocketFraming.allCases)
+    }
   }
 
   /// Whether a step or command has these words.

@@ -36,6 +36,9 @@ final class SimulatedCar: HeadUnitServerObserver, @unchecked Sendable {
       makeSecureChannel: encrypts ? makeChannel : nil,
       clock: network.clock, makeSocket: makeSocket, observer: relay)
     self.server = server
+    _ = try server.webSockets.listen(
+      address: SimulatedNetwork.carHost, port: SimulatedNetwork.webSocketPort, origins: .none, tls: nil,
+      makeSocket: makeSocket)
     loop = HeadUnitLoop(server: server)
     self.relay = relay
     relay.car = self

@@ -119,6 +119,7 @@ package enum Simulation {
     { $0.commands = [] },
     // Video has no other transport with this preset.
     { $0.offersSecondary = $0.preset == HeadUnitPreset.bluetoothAndWiFi.rawValue },
+    { $0.apps[0].webSocket = nil },
     { $0.apps[0].sound = nil },
     { $0.apps[0].video = $0.apps[0].video.map { _ in SimulatedVideo.Plan() } },
     { $0.apps[0].heartbeat = nil },
@@ -133,4 +134,9 @@ extension Duration {
     let rest = String(milliseconds % 1000)
     return "\(milliseconds / 1000).\(String(repeating: "0", count: 3 - rest.count))\(rest) s"
   }
+}
+
+extension String {
+  /// Its first words.
+  func prefixWord(_ count: Int) -> String { split(separator: " ").prefix(count).joined(separator: " ") }
 }

@@ -38,6 +38,7 @@ final class World {
   private var car: SimulatedCar?
   private var apps: [SimulatedApp] = []
   private var watches: [String: WireWatch] = [:]
+  private var webSockets = WebSocketWatch()
   private var headUnit: HeadUnitWatch
   /// When something has last happened that may cost a connection; the first ones are made now.
   private var lastFault: Duration
@@ -63,7 +64,7 @@ final class World {
     network.conditions = scenario.conditions
     began = network.now
     lastFault = network.now
-    network.tap = { [unowned self] bytes, end, isSent in tap(bytes, end, isSent: isSent) }
+    network.tap = { [weak self] bytes, end, isSent in self?.tap(bytes, end, isSent: isSent) }
   }
 
   /// Simulated time.
@@ -468,6 +469,9 @@ final class World {
   }
 
   private func tap(_ bytes: [UInt8], _ end: NetworkEnd, isSent: Bool) {
+    let (bytes, fault) = webSockets.take(bytes, of: end, isSent: isSent, now: network.now, isDisturbed: isDisturbed)
+    if let fault { find(.wire, "\(end.host), WebSocket: \(fault)") }
+    guard !bytes.isEmpty else { return }
     guard end.host != SimulatedNetwork.carHost else {
       if !isSent, let host = end.peer?.host { heardFrom[host] = network.now }
       return

@@ -59,7 +59,7 @@ extension ElementError {
       case .serviceMissing, .deviceMissing, .unknownPeer: GST_RESOURCE_ERROR_NOT_FOUND
       case .notAuthorized: GST_RESOURCE_ERROR_NOT_AUTHORIZED
       case .busy: GST_RESOURCE_ERROR_BUSY
-      case .unreachable, .failed: GST_RESOURCE_ERROR_OPEN_READ_WRITE
+      case .unreachable, .brokenOff, .failed: GST_RESOURCE_ERROR_OPEN_READ_WRITE
       }
     self = .resource(code, "\(failure.reason.prefix(1).uppercased())\(failure.reason.dropFirst()). \(failure.advice)")
   }

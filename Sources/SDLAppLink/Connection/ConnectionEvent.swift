@@ -71,6 +71,7 @@ package enum ConnectionFailure: Error, Equatable, Sendable, CustomStringConverti
     case .link(.closedByPeer), .link(.closedUnanswered), .link(.connectionLost), .session(.connectionLost),
       .session(.endedByHeadUnit):
       true
+    case .link(.noWebSocket(_, let failure)): failure.kind == .brokenOff
     case .link, .session: false
     }
   }

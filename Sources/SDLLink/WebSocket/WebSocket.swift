@@ -111,6 +111,13 @@ package final class WebSocket: Socket, @unchecked Sendable {
 
   // MARK: As a socket
 
+  package override var isClosedByPeer: Bool { carrier.isClosedByPeer }
+  package override var ownAddress: SocketAddress? { carrier.ownAddress }
+  package override var peerAddress: SocketAddress? { carrier.peerAddress }
+  package override var unacknowledgedByteCount: UInt64? { carrier.unacknowledgedByteCount }
+  package override var unsentByteCount: UInt64? { carrier.unsentByteCount }
+  package override var roundTrip: (smoothed: Duration, minimum: Duration)? { carrier.roundTrip }
+
   /// Whether bytes can be received that poll(2) does not see.
   package override var holdsInput: Bool { lock.withLock { _ in !state.early.isEmpty } }
 
@@ -148,11 +155,11 @@ package final class WebSocket: Socket, @unchecked Sendable {
       if tls == nil { sendRequest() }
     }
     for _ in 0..<64 {
-      if let failure = flush() { return fail(.unreachable, "its connection broke off: \(text(failure))") }
+      if let failure = flush() { return fail(.brokenOff, "its connection broke off: \(text(failure))") }
       switch state.phase {
       case .open: return .open
       case .failed(let failure): return .failed(failure)
-      case .over: return fail(.unreachable, "it closed the connection")
+      case .over: return fail(.brokenOff, "it closed the connection")
       case .handshake: break
       }
       let transfer = withUnsafeTemporaryAllocation(byteCount: 4096, alignment: 8) { buffer in
@@ -165,10 +172,10 @@ package final class WebSocket: Socket, @unchecked Sendable {
       case .wouldBlock: return waiting
       case .endOfStream:
         return fail(
-          .unreachable, "it closed the connection instead of opening a WebSocket",
+          .brokenOff, "it closed the connection instead of opening a WebSocket",
           advice: TransportFailure.adviceWithoutWebSocket(isSecure: tls != nil))
 
-      case .failed(let code): return fail(.unreachable, "its connection broke off: \(text(code))")
+      case .failed(let code): return fail(.brokenOff, "its connection broke off: \(text(code))")
       }
     }
     return waiting

@@ -25,12 +25,15 @@ final class SimulatedApp: AppConnectionObserver, @unchecked Sendable {
     var queueCapacity = 3
     /// The app has an icon, and a name in another language.
     var hasPresentation: Bool?
+    /// Nil for TCP.
+    var webSocket: WebSocketFraming?
     /// What the application hears of from the beginning.
     var notifications: [String]?
   }
 
   private enum Phase {
     case connecting(Connector, began: Duration)
+    case opening(WebSocket, peer: String, until: Duration)
     case running(ConnectionLoop)
     case pausing(until: Duration)
     case ended
@@ -100,7 +103,7 @@ final class SimulatedApp: AppConnectionObserver, @unchecked Sendable {
     }
     requests = SimulatedRequests(
       encrypts: plan.encrypts, hasIcon: plan.hasPresentation == true, answersCapabilities: answersCapabilities)
-    model = ReferenceModel(.init(encrypts: plan.encrypts, hasSecondary: offersSecondary))
+    model = ReferenceModel(.init(encrypts: plan.encrypts, hasSecondary: offersSecondary && plan.webSocket == nil))
     peer = PeerModel(heartbeat: session.heartbeatInterval)
     var configuration = AppConnection.Configuration(
       endpoint: .tcp(host: SimulatedNetwork.carHost, port: SimulatedNetwork.primaryPort), session: session,
@@ -120,6 +123,7 @@ final class SimulatedApp: AppConnectionObserver, @unchecked Sendable {
     video?.sound = sound
     sound?.video = video
     setNotifications(plan.notifications ?? [])
+    if plan.webSocket == .foreign { network.foreignHosts.insert(host) }
     beginAttempt()
   }
 
@@ -162,6 +166,7 @@ final class SimulatedApp: AppConnectionObserver, @unchecked Sendable {
   private var loopDeadline: Duration? {
     switch phase {
     case .connecting(let connector, _): connector.nextDeadline
+    case .opening(_, _, let time): time
     case .running(let loop): loop.nextDeadline
     case .pausing(let time): time
     case .ended: nil
@@ -176,7 +181,7 @@ final class SimulatedApp: AppConnectionObserver, @unchecked Sendable {
     let isReadable =
       switch phase {
       case .running(let loop): network.poll(&loop.descriptors)
-      case .connecting: network.poll(&descriptors)
+      case .connecting, .opening: network.poll(&descriptors)
       case .pausing, .ended: false
       }
     return isReadable || isDue || isWoken
@@ -199,6 +204,7 @@ final class SimulatedApp: AppConnectionObserver, @unchecked Sendable {
       loop.handleDescriptors()
       if !loop.takeTurn() { endAttempt(loop.ending) }
     case .connecting(let connector, let began): connect(connector, began: began)
+    case .opening(let webSocket, let peer, let deadline): open(webSocket, to: peer, until: deadline)
     case .pausing(let time): if connection.stopCommand != nil { end(nil) } else if time <= now { beginAttempt() }
     case .ended: break
     }
@@ -210,7 +216,8 @@ final class SimulatedApp: AppConnectionObserver, @unchecked Sendable {
 
   private func beginAttempt() {
     model.connects(now: now)
-    guard let address = NetworkEnd.address(SimulatedNetwork.carHost, SimulatedNetwork.primaryPort) else { return }
+    let port = plan.webSocket == nil ? SimulatedNetwork.primaryPort : SimulatedNetwork.webSocketPort
+    guard let address = NetworkEnd.address(SimulatedNetwork.carHost, port) else { return }
     let configuration = connection.configuration
     let connector = Connector(
       addresses: [address], timeout: configuration.connectTimeout, deadline: now + configuration.connectTimeout,
@@ -229,18 +236,44 @@ final class SimulatedApp: AppConnectionObserver, @unchecked Sendable {
       _ = network.poll(&descriptors)
     case .connected(let socket, let address):
       descriptors = []
-      model.connected(now: now)
-      peer.connected(now: now)
-      let reader = FrameReader(socket: socket, peer: address.description)
-      let loop = connection.makeLoop(reader, after: attempts.lastEpoch)
-      phase = .running(loop)
-      loop.begin()
-      if !loop.takeTurn() { endAttempt(loop.ending) }
+      guard plan.webSocket != nil else { return run(socket, address.description) }
+      guard let request = try? WebSocketRequest(host: "car", target: "/") else { return }
+      traffic.webSocketCount += 1
+      let deadline = began + connection.configuration.connectTimeout
+      open(WebSocket(socket, request: request, tls: nil), to: address.description, until: deadline)
     case .failed(let error):
       descriptors = []
       endAttempt(AppConnection.Ending(failure: .link(error), lastEpoch: attempts.lastEpoch))
     case .interrupted: end(nil)
     }
+  }
+
+  /// As ``WebSocketServer`` does it.
+  private func open(_ webSocket: WebSocket, to peer: String, until deadline: Duration) {
+    guard connection.stopCommand == nil else { return end(nil) }
+    let failure: TransportFailure
+    switch webSocket.advance() {
+    case .open:
+      descriptors = []
+      return run(webSocket, peer)
+    case .waiting(let events) where now < deadline:
+      descriptors = [pollfd(fd: webSocket.descriptor, events: events, revents: 0)]
+      return phase = .opening(webSocket, peer: peer, until: deadline)
+    case .waiting: failure = TransportFailure(.unreachable, "no answer", advice: "")
+    case .failed(let reason): failure = reason
+    }
+    descriptors = []
+    let error = LinkError.noWebSocket(address: peer, failure)
+    endAttempt(AppConnection.Ending(failure: .link(error), lastEpoch: attempts.lastEpoch))
+  }
+
+  private func run(_ socket: Socket, _ address: String) {
+    model.connected(now: now)
+    peer.connected(now: now)
+    let loop = connection.makeLoop(FrameReader(socket: socket, peer: address), after: attempts.lastEpoch)
+    phase = .running(loop)
+    loop.begin()
+    if !loop.takeTurn() { endAttempt(loop.ending) }
   }
 
   private func endAttempt(_ ending: AppConnection.Ending) {
@@ -295,7 +328,9 @@ final class SimulatedApp: AppConnectionObserver, @unchecked Sendable {
       change(to: AppSession.Status())
     case .ended: change(to: AppSession.Status())
     case .stalled: peer.noticed(now: now)
-    case .attempting, .resolving, .connecting, .waiting, .connected, .faultFound: break
+    case .faultFound(let text):
+      if plan.webSocket != .foreign || !text.contains("text message") { note(.finding(.app, text)) }
+    case .attempting, .resolving, .connecting, .waiting, .connected: break
     }
   }
 
@@ -460,9 +495,4 @@ final class SimulatedApp: AppConnectionObserver, @unchecked Sendable {
     endDeadline = max(now, busyUntil) + (isPending ? .seconds(25) : .milliseconds(1100))
     wake()
   }
-}
-
-extension String {
-  /// Its first words.
-  func prefixWord(_ count: Int) -> String { split(separator: " ").prefix(count).joined(separator: " ") }
 }

@@ -151,6 +151,8 @@ struct HeadUnitWatch {
   ) -> Bool {
     func isShortlyAfter(_ time: Duration?) -> Bool { time.map { now < $0 + crossing } ?? false }
     switch violation {
+    case .transport(let text):
+      return text.hasPrefix("text message") && scenario.apps.contains { $0.webSocket == .foreign }
     case .stream(.firstNALUnit), .stream(.pictureBeforeKeyFrame), .stream(.missingPictureParameterSet):
       // Of an early stream the head unit sees the rest only.
       return session.decoder.expectsComplaint || isShortlyAfter(session.earlyVideo)

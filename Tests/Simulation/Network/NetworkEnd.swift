@@ -13,6 +13,10 @@ final class NetworkEnd {
   let host: String
   var port: UInt16
   var path: SimulatedNetwork.Path?
+  /// Nil for a connection that is no WebSocket.
+  var isWebSocketClient: Bool?
+  /// Of what is written here.
+  var framing: ForeignFraming?
   private(set) weak var peer: NetworkEnd?
   private(set) var isListening = false
   var backlog: [(end: NetworkEnd, time: Duration)] = []
@@ -75,8 +79,8 @@ final class NetworkEnd {
 
   func write(_ bytes: [UInt8], now: Duration, _ conditions: SimulatedNetwork.Conditions) -> Socket.Transfer {
     if error != 0 { return .failed(errno: error) }
-    guard let peer, !peer.isClosed else { return .failed(errno: EPIPE) }
-    peer.take(bytes, now: now, conditions)
+    guard let peer, !peer.isClosed, !isShutDown else { return .failed(errno: EPIPE) }
+    peer.take(framing?.take(bytes) ?? bytes, now: now, conditions)
     return .bytes(bytes.count)
   }
 
@@ -86,7 +90,7 @@ final class NetworkEnd {
   }
 
   private func take(_ bytes: [UInt8], now: Duration, _ conditions: SimulatedNetwork.Conditions) {
-    guard !losesBytes, error == 0 else { return }
+    guard !losesBytes, error == 0, !bytes.isEmpty else { return }
     busyUntil = max(busyUntil, now)
     if let rate = conditions.rate { busyUntil += .nanoseconds(bytes.count * 8 * 1_000_000_000 / rate) }
     // TCP keeps the order, whatever becomes of the delay.
@@ -116,6 +120,14 @@ final class NetworkEnd {
   var readableByteCount: Int { unreadByteCount }
 
   private(set) var isClosed = false
+  private var isShutDown = false
+
+  /// Ends both directions.
+  func shutDown(now: Duration, _ conditions: SimulatedNetwork.Conditions) {
+    isShutDown = true
+    isFinished = true
+    peer?.finish(at: now + .milliseconds(conditions.delay))
+  }
 
   func close(now: Duration, _ conditions: SimulatedNetwork.Conditions) {
     isClosed = true

@@ -36,7 +36,10 @@ final class SimulatedNetwork: @unchecked Sendable {
   private var lastPort: UInt16 = 40_000
   /// The port of the first connections; the others are secondary.
   static let primaryPort: UInt16 = 12_345
+  static let webSocketPort: UInt16 = 2020
   static let carHost = "192.0.2.1"
+  /// Machines whose WebSockets are framed as another implementation might, in both directions.
+  var foreignHosts: Set<String> = []
 
   /// Sees all bytes that are written to a socket (true) or read from it.
   var tap: (([UInt8], NetworkEnd, Bool) -> Void)?
@@ -97,8 +100,15 @@ final class SimulatedNetwork: @unchecked Sendable {
     let other = NetworkEnd(id: lastDescriptor, host: listener.host, port: port)
     other.join(end)
     end.join(other)
-    end.path = port == Self.primaryPort ? .primary : .secondary
+    end.path = [Self.primaryPort, Self.webSocketPort].contains(port) ? .primary : .secondary
     other.path = end.path
+    if port == Self.webSocketPort {
+      (end.isWebSocketClient, other.isWebSocketClient) = (true, false)
+      if foreignHosts.contains(end.host) {
+        end.framing = ForeignFraming(isClient: true, seed: UInt64(end.id))
+        other.framing = ForeignFraming(isClient: false, seed: UInt64(other.id))
+      }
+    }
     end.connects(at: now + .milliseconds(conditions.delay * 2))
     listener.backlog.append((other, now + .milliseconds(conditions.delay)))
     return EINPROGRESS

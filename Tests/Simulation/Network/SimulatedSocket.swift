@@ -51,6 +51,8 @@ final class SimulatedSocket: Socket, @unchecked Sendable {
 
   override func accept() -> Socket? { network.accept(end) }
 
+  override func shutDown() { end.shutDown(now: network.now, network.conditions) }
+
   override var ownAddress: SocketAddress? { NetworkEnd.address(end.host, end.port) }
   override var peerAddress: SocketAddress? { end.peerAddress }
   override var pendingError: Int32 { end.error }
