@@ -44,14 +44,19 @@ import Testing
     let headUnit = try HeadUnitProgram(
       in: folder, "--websocket", "127.0.0.1:0", "--record", folder.path("video.h264"), "--app-exits")
     let address = try "localhost:\(headUnit.webSocketPort())"
-    let mistaken = try folder.launch(
-      "\(Self.video) ! sdlvideosink max-lateness=-1 uri=sdl://\(address) connect-timeout=500")
-    #expect(mistaken.status != 0 && mistaken.errors.contains("write sdl+ws://HOST:PORT"), "\(mistaken)")
     let result = try folder.launch("\(Self.video) ! sdlvideosink max-lateness=-1 uri=sdl+ws://\(address)")
     #expect(result.status == 0, "\(result)")
     let end = headUnit.waitForEnd()
     #expect(end.status == 0 && end.output.contains("violations=0"), "\(end)")
     try expectPictures(in: "video.h264")
+  }
+
+  /// The error says what to write for such a port.
+  @Test func sinkThatTakesItForTCP() throws {
+    let headUnit = try HeadUnitProgram(in: folder, "--websocket", "127.0.0.1:0")
+    let uri = try "sdl://localhost:\(headUnit.webSocketPort())"
+    let result = try folder.launch("\(Self.video) ! sdlvideosink uri=\(uri) connect-timeout=500")
+    #expect(result.status != 0 && result.errors.contains("write sdl+ws://HOST:PORT"), "\(result)")
   }
 
   /// The head unit connects, when the driver wants the app. With TLS, both ends have certificates.

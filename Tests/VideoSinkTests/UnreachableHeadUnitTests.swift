@@ -58,7 +58,7 @@ import Testing
     }
     let error = try failure(peer.uri)
     #expect(error.isResource(GST_RESOURCE_ERROR_OPEN_READ_WRITE))
-    #expect(error.text.contains("no SDL head unit") && error.text.contains("HTTP/1.1"), "\(error)")
+    #expect(error.text.contains("answers with HTTP") && error.text.contains("HTTP/1.1"), "\(error)")
   }
 
   @Test func garbage() throws {
