@@ -161,7 +161,6 @@ import Testing
       VideoServiceParameters(videoProtocol: answer.videoProtocol, videoCodec: answer.codec))
     #expect(driver.session.status.videoGrant?.transport == answer.transport)
     guard answer.transport == nil else {
-      #expect(driver.session.status.videoGrant?.codec == .h264)
       _ = driver.take()
       // Whatever the head unit acknowledged, the request is still the same.
       driver.setVideoRequest(VideoStartRequest(size: VideoSize(800, 480), transport: .rtp))

@@ -156,7 +156,7 @@ extension AppStream {
   /// Says once that it is the driver for whom the application was asked to pause, which may have been before the head
   /// unit's first status.
   func tellDriverWait() {
-    guard !hasEnded, state.withLock({ $0.hasRequestedPause && $0.isSuspendedByDriver }) else { return }
+    guard !hasEnded, state.withLock({ $0.hasRequestedPause && $0.isDriverElsewhere }) else { return }
     let texts = driverWaitTexts
     let isNew = progress.driverWait.withLock { over in
       defer { over = texts.over }

@@ -10,7 +10,7 @@ extension VideoSink {
     message.set("width", Int32(clamping: grant.size.width))
     message.set("height", Int32(clamping: grant.size.height))
     message.set("protocol", grant.transport.rawValue)
-    message.set("codec", grant.codec.rawValue)
+    message.set("codec", VideoCodec.h264.rawValue)
     message.set("max-frame-payload", UInt64(clamping: grant.maximumPayload))
     message.set("service", StreamService.video.rawValue)
     message.set("transport", grant.role == .primary ? "primary" : "secondary")

@@ -96,13 +96,13 @@ extension AudioNegotiation {
   package var hasRequestedPause: Bool { stream.hasRequestedPause }
 
   /// The driver does not hear the app.
-  package var isSuspendedByDriver: Bool {
+  package var isDriverElsewhere: Bool {
     session.hmi.map { !$0.allowsAudio(isMedia: settings.isMedia) || !$0.isAudible } ?? false
   }
 
   private var isSuspendedBySession: Bool { session.audioState == .suspended }
 
-  private var isSuspended: Bool { isSuspendedBySession || isSuspendedByDriver }
+  private var isSuspended: Bool { isSuspendedBySession || isDriverElsewhere }
 
   private var isIdle: Bool { !activity.isServiceWanted && !pipeline.isStopping && !pipeline.isEnded }
 
@@ -161,7 +161,7 @@ extension AudioNegotiation {
       if stream.requestPlaying() { notify(.stream(.requestPlaying)) }
       return notify(.problem(.refused(failure, isVideoStreaming: session.videoState == .streaming)))
     }
-    notify(.problem(.startRefused(failure, retryAfter: isSuspendedByDriver ? nil : retryAfter)))
+    notify(.problem(.startRefused(failure, retryAfter: isDriverElsewhere ? nil : retryAfter)))
   }
 
   /// Upstream sends sound of this format from now on; nil for a format that can't be sent.

@@ -30,7 +30,7 @@ extension StreamGrant {
   package var role: TransportRole { media.role }
 }
 
-/// The right to send video. It exists exactly while video may be sent.
+/// The right to send video. While the service is suspended only a notice may be sent with it.
 package struct VideoGrant: StreamGrant {
   package let media: MediaGrant
   /// Size of the pictures that the head unit expects.
@@ -39,7 +39,6 @@ package struct VideoGrant: StreamGrant {
   package var isSizeOverridden = false
   /// The transport that the head unit acknowledged, which may be another one than was requested.
   package var transport = VideoTransport.raw
-  package var codec = VideoCodec.h264
   package var transportClass = TransportClass.tcpWiFi
 }
 

@@ -12,7 +12,7 @@ extension AppSession {
     package internal(set) var permissions: AppPermissions?
     /// Nil until it is known.
     package internal(set) var video: VideoCapability?
-    /// The right to send video, which exists until the head unit has confirmed the end of the service.
+    /// The right to send video, from the acknowledgement of the start until EndService is sent or comes.
     package internal(set) var videoGrant: VideoGrant?
     /// The same for sound.
     package internal(set) var audioGrant: AudioGrant?

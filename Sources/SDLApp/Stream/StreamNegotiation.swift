@@ -14,7 +14,7 @@ package protocol StreamNegotiation: Sendable {
   /// The application was asked to pause, and not yet to play on.
   var hasRequestedPause: Bool { get }
   /// The driver does not let the app be seen, or heard.
-  var isSuspendedByDriver: Bool { get }
+  var isDriverElsewhere: Bool { get }
   var serviceState: StreamState { get }
 
   /// What to do now, after any number of inputs.

@@ -108,12 +108,12 @@ extension VideoNegotiation {
   package var hasRequestedPause: Bool { stream.hasRequestedPause }
 
   /// The driver does not show the app.
-  package var isSuspendedByDriver: Bool { session.hmi.map { !$0.allowsVideo } ?? false }
+  package var isDriverElsewhere: Bool { session.hmi.map { !$0.allowsVideo } ?? false }
 
   private var isSuspendedBySession: Bool { session.videoState == .suspended }
 
   /// Driver or app have suspended the stream, as opposed to a head unit that is not there or not ready.
-  private var isSuspended: Bool { !app.state.isInForeground || isSuspendedBySession || isSuspendedByDriver }
+  private var isSuspended: Bool { !app.state.isInForeground || isSuspendedBySession || isDriverElsewhere }
 
   private var prefersAnotherSize: Bool { upstream.prefersAnotherSize(selection) }
 
@@ -333,7 +333,7 @@ extension VideoNegotiation {
     _ failure: VideoStartFailure, _ request: VideoStartRequest, retryAfter: Duration?
   ) throws(VideoProblem) {
     if let retryAfter {
-      let outlook = VideoProblem.Outlook.retry(after: isSuspendedByDriver ? nil : retryAfter)
+      let outlook = VideoProblem.Outlook.retry(after: isDriverElsewhere ? nil : retryAfter)
       return notify(.problem(.startRefused(failure, request, outlook)))
     }
     // The streaming thread asks upstream of raw video to change. Upstream of H.264 is not asked: an encoder that can't
@@ -341,7 +341,7 @@ extension VideoNegotiation {
     selection.refuse(request, failure, fixedSize: isInputRaw ? nil : upstream.size)
     let ladder = selection.ladder
     guard !ladder.isExhausted else { throw .exhausted(failure, ladder, isInputRaw: isInputRaw) }
-    let outlook = ladder.outlook(for: request, isHidden: isSuspendedByDriver)
+    let outlook = ladder.outlook(for: request, isHidden: isDriverElsewhere)
     notify(.problem(.startRefused(failure, request, .next(outlook))))
     requestPlayingIfNeeded()
   }

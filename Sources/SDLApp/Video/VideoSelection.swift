@@ -258,6 +258,8 @@ extension VideoSelection {
   private mutating func keep(_ kept: VideoDisplay?, until later: VideoChoice) {
     laterChoice = later
     guard var kept else { return }
+    // It is the only choice now, whatever list it came from.
+    kept.isFallback = false
     // The head unit's limits also count if the app's ranges accept none of its displays any more.
     let limits = later.acceptedDisplays.first ?? later.displays.first
     kept.frameRate = limits?.frameRate ?? kept.frameRate
