@@ -43,15 +43,26 @@ import Testing
   @Test func sinkConnects() throws {
     let headUnit = try HeadUnitProgram(
       in: folder, "--websocket", "127.0.0.1:0", "--record", folder.path("video.h264"), "--app-exits")
-    let address = try "localhost:\(headUnit.webSocketPort())"
-    let mistaken = try folder.launch(
-      "\(Self.video) ! sdlvideosink max-lateness=-1 uri=sdl://\(address) connect-timeout=500")
-    #expect(mistaken.status != 0 && mistaken.errors.contains("write sdl+ws://HOST:PORT"), "\(mistaken)")
-    let result = try folder.launch("\(Self.video) ! sdlvideosink max-lateness=-1 uri=sdl+ws://\(address)")
+    let uri = try "sdl+ws://localhost:\(headUnit.webSocketPort())"
+    let result = try folder.launch("\(Self.video) ! sdlvideosink max-lateness=-1 uri=\(uri)")
     #expect(result.status == 0, "\(result)")
     let end = headUnit.waitForEnd()
     #expect(end.status == 0 && end.output.contains("violations=0"), "\(end)")
     try expectPictures(in: "video.h264")
+  }
+
+  /// The error tells the other one.
+  @Test func wrongForm() throws {
+    let headUnit = try HeadUnitProgram(in: folder, "--websocket", "127.0.0.1:0")
+    for (uri, advice) in [
+      ("sdl://127.0.0.1:\(try headUnit.webSocketPort())", "write sdl+ws://HOST:PORT"),
+      ("sdl+ws://127.0.0.1:\(headUnit.port)", "write sdl://HOST:PORT"),
+    ] {
+      let result = try folder.launch("\(Self.video) ! sdlvideosink connect-timeout=1000 uri=\(uri)")
+      #expect(result.status != 0 && result.errors.contains(advice), "\(result)")
+    }
+    headUnit.interrupt()
+    _ = headUnit.waitForEnd()
   }
 
   /// The head unit connects, when the driver wants the app. With TLS, both ends have certificates.
