@@ -28,6 +28,7 @@ final class CuttingRelay: Sendable {
     var target: UInt16
     var cut: Cut?
     var isStalled = false
+    var isServing = false
     var counts = [0, 0]
     var isStopped = false
   }
@@ -47,7 +48,10 @@ final class CuttingRelay: Sendable {
       while !state.withLock(\.isStopped) {
         Self.wait(for: [listening], wakeUp)
         let accepted = accept(listening.descriptor, nil, nil)
-        if accepted >= 0 { Self.serve(Socket(adopting: accepted), state, wakeUp) }
+        guard accepted >= 0 else { continue }
+        state.withLock { $0.isServing = true }
+        Self.serve(Socket(adopting: accepted), state, wakeUp)
+        state.withLock { $0.isServing = false }
       }
     }
   }
@@ -60,6 +64,9 @@ final class CuttingRelay: Sendable {
 
   /// Whether the connection stands still.
   var isStalled: Bool { state.withLock(\.isStalled) }
+
+  /// Whether there is a connection, which a cut would break.
+  var isServing: Bool { state.withLock(\.isServing) }
 
   /// Goes on with a connection that stands still.
   func resume() {
