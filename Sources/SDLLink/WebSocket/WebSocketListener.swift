@@ -92,7 +92,8 @@ package final class WebSocketListener: Transport {
     }
   }
 
-  /// Accepts as many as there may be. All of them have been looked at before the next call, which drops the oldest.
+  /// Accepts as many as there may be, and drops the oldest for them. Each is looked at before the next call, unless
+  /// another is taken.
   ///
   /// - Returns: until when nothing can be accepted.
   private func accept(
