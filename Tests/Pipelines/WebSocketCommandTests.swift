@@ -13,10 +13,11 @@ import Testing
   }
 
   /// The recorded video is that of videotestsrc.
-  private func expectPictures(in file: String) throws {
+  private func expectPictures(in file: String, _ headUnit: Program.Result) throws {
     let pictures = try Pictures(
       from: "filesrc location=\(folder.path(file)) ! h264parse ! avdec_h264", width: 800, height: 480, in: folder)
-    #expect(pictures.count == 20)
+    // A busy machine may leave some out.
+    #expect(pictures.count > 5 && headUnit.output.contains(" pictures=\(pictures.count) "), "\(headUnit)")
     #expect(pictures.brightness(of: 0, x: 50, y: 100) > 150 && pictures.brightness(of: 0, x: 750, y: 100) < 60)
   }
 
@@ -48,7 +49,7 @@ import Testing
     #expect(result.status == 0, "\(result)")
     let end = headUnit.waitForEnd()
     #expect(end.status == 0 && end.output.contains("violations=0"), "\(end)")
-    try expectPictures(in: "video.h264")
+    try expectPictures(in: "video.h264", end)
   }
 
   /// The error says what to write for such a port.
@@ -88,8 +89,9 @@ import Testing
     try headUnit.waitForOutput("waiting for the driver to activate the cloud app \(app)")
     try headUnit.command("activate")
     #expect(sink.wait().status == 0)
-    #expect(headUnit.waitForEnd().output.contains("violations=0"))
-    try expectPictures(in: "video.h264")
+    let end = headUnit.waitForEnd()
+    #expect(end.output.contains("violations=0"), "\(end)")
+    try expectPictures(in: "video.h264", end)
   }
 
   /// Both ends have certificates.
@@ -109,13 +111,12 @@ import Testing
       ("sdl+ws", "", "sdl+wss://HOST:PORT"),
     ] {
       let result = try folder.launch(
-        "\(Self.video) ! sdlvideosink max-lateness=-1 uri=\(uri)://127.0.0.1:\(port) \(properties)")
+        "\(Self.video) ! sdlvideosink connect-timeout=500 uri=\(uri)://127.0.0.1:\(port) \(properties)")
       #expect(result.status != 0 && result.errors.contains(text), "\(result)")
     }
     let result = try folder.launch(
       "\(Self.video) ! sdlvideosink max-lateness=-1 uri=sdl+wss://127.0.0.1:\(port) \(keys) \(own)")
     #expect(result.status == 0, "\(result)")
-    _ = headUnit.waitForEnd()
-    try expectPictures(in: "video.h264")
+    try expectPictures(in: "video.h264", headUnit.waitForEnd())
   }
 }
