@@ -39,8 +39,27 @@ extension HeadUnitServer {
 }
 
 extension HeadUnitServer {
+  /// Carries out a command that was typed or sent, for the app on the screen.
+  ///
+  /// - Parameters:
+  ///   - hasApp: whether an app is registered.
+  ///   - policy: in which the groups of a command have to be.
+  /// - Returns: why it has no effect; nil if it has one.
+  package func carryOut(_ command: HeadUnitCommand, hasApp: Bool, policy: PolicyTable) -> String? {
+    // An app in a cloud, which comes now.
+    if webSockets.activate(command) { return nil }
+    if !hasApp, Self.needsApp(command) { return "command without effect: no app is registered" }
+    if let fault = policy.fault(of: command) { return "command without effect: \(fault)" }
+    do throws(HeadUnitScriptFile.Failure) {
+      perform(try HeadUnitScriptFile.completed(command))
+      return nil
+    } catch {
+      return "command without effect: \(error)"
+    }
+  }
+
   /// Whether a command that names no app does nothing while none is registered.
-  package static func needsApp(_ command: HeadUnitCommand) -> Bool {
+  private static func needsApp(_ command: HeadUnitCommand) -> Bool {
     Operation(command, for: .appOnScreen)?.requiredRecipient != nil
   }
 }
