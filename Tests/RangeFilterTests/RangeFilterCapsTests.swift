@@ -75,6 +75,9 @@ import Testing
       "features", wide, "video/x-raw(memory:DMABuf),width=640,height=360;video/x-raw,width=320,height=240",
       ["640 x 360"]),
     Row(
+      "the format of DMABuf since GStreamer 1.24", wide,
+      "video/x-raw(memory:DMABuf),format=DMA_DRM,drm-format=NV12,width={320,640},height=360", ["640 x 360"]),
+    Row(
       "nothing enabled", "landscape::enabled=false portrait::enabled=false", "video/x-raw,width=[1,800],height=600",
       ["[ 1, 800 ] x 600"]),
     Row("ratio", "landscape::max-aspect-ratio=1.5", "video/x-raw,width={640,800},height=480", ["640 x 480"]),

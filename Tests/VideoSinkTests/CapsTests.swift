@@ -184,6 +184,10 @@ import Testing
     ("video/x-raw,format=RGB,width=320,height=240,framerate=30/1", "videoconvert"),
     ("video/x-raw,format=I420,width=320,height=240,framerate=30/1,interlace-mode=interleaved", "deinterlace"),
     ("video/x-raw(memory:DMABuf),format=I420,width=320,height=240,framerate=30/1", "memory:DMABuf can't be read"),
+    (
+      "video/x-raw(memory:DMABuf),format=DMA_DRM,drm-format=NV12,width=320,height=240,framerate=30/1",
+      "memory:DMABuf can't be read"
+    ),
     ("video/x-h264,stream-format=avc,alignment=au,width=320,height=240", "h264parse"),
     ("video/x-h264,stream-format=byte-stream,alignment=nal,width=320,height=240", "h264parse"),
   ])
