@@ -106,7 +106,7 @@ import TestSupport
     let header = [UInt8](hex: "51 0B 00 01 00 02 00 01 00 00 00 07")
     let zeros = [UInt8](repeating: 0, count: 131_073)
     for inside in [[], Vector.v18] {
-      let payload = zeros[..<100] + inside + zeros[(100 + inside.count)...]
+      let payload = Array(zeros[..<100]) + inside + Array(zeros[(100 + inside.count)...])
       let items = decode(header + payload + Vector.v31)
       let garbage = FrameDecoder.Item.garbage(
         reason: .oversized(131_073, limit: 131_072), firstBytes: header + zeros[..<20])
