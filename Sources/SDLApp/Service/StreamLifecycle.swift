@@ -319,6 +319,28 @@ package enum StreamState: Sendable, CaseIterable {
   case stopping
 }
 
+/// Why a service has ended, or has to end; the value in messages.
+package enum StreamStopReason: String, Sendable {
+  /// The HMI level or the streaming state does not allow it any more.
+  case hmiStatus = "hmi-status"
+  /// The app does not request a stream any more.
+  case app = "app"
+  /// The app requests another size.
+  case resized = "resized"
+  /// The app supports none of the sizes that the head unit can show now.
+  case outOfRange = "out-of-range"
+  /// The head unit ended the service.
+  case headUnit = "head-unit"
+  /// The app is back in the foreground, and configured to restart the service then.
+  case restarted = "restarted"
+  /// It continues over another transport of the session.
+  case moved = "moved"
+  /// The secondary transport that carried it was lost. It continues over the primary one, if the head unit allows that.
+  case transportLost = "transport-lost"
+  case connectionLost = "connection-lost"
+  case sessionEnded = "session-ended"
+}
+
 /// How a ``StreamLifecycle`` deals with the head unit's answer to a request.
 protocol ServiceRequest: StreamRequest {
   /// The content of a StartServiceACK.

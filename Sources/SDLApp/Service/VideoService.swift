@@ -132,7 +132,7 @@ struct VideoService: RequestedService {
     let isEncrypted = context.security.starts(.video, now: context.now)
     let parameters = VideoServiceParameters(
       width: Int32(clamping: request.size.width), height: Int32(clamping: request.size.height),
-      videoProtocol: request.transport.rawValue, videoCodec: VideoCodec.h264.rawValue)
+      videoProtocol: request.streamingProtocol.rawValue, videoCodec: VideoCodec.h264.rawValue)
     context.messenger.send(
       .startService, .video, on: transport.role, isEncrypted: isEncrypted,
       payload: request.isBare ? [] : parameters.bytes(version: context.messenger.version))
@@ -143,7 +143,8 @@ struct VideoService: RequestedService {
     if case .open(let request, _, _) = lifecycle.state { requested = request.size }
     let grant = VideoGrant(
       media: mediaGrant(mtu: accepted.mtu, &context), size: accepted.size, isSizeOverridden: requested != accepted.size,
-      transport: accepted.transport, transportClass: context.messenger.transportClass(of: transport.role))
+      streamingProtocol: accepted.streamingProtocol,
+      transportClass: context.messenger.transportClass(of: transport.role))
     lastGrant = grant
     transport.started()
     geometry = context.announced.geometry(of: accepted.size, requested: requested)

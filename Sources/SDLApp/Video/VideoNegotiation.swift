@@ -166,7 +166,7 @@ extension VideoNegotiation {
     guard !pipeline.isStopping, let subject = selection.answered(question) else { return false }
     outputs.append(.supportedDisplays(supported))
     let former = selection.newestChoice
-    selection.renewLadder(for: choice, allowed: settings.transports, running: grant?.transport)
+    selection.renewLadder(for: choice, allowed: settings.streamingProtocols, running: grant?.streamingProtocol)
     let outcome = selection.take(
       choice, settings.resizePolicy, streamSize: resize.size, grantedSize: grant?.size, isRaw: isInputRaw,
       subject)
@@ -195,7 +195,7 @@ extension VideoNegotiation {
 
   /// - Parameter asksUpstream: whether upstream should change to the first choice if its present size is accepted.
   private mutating func replaceChoice(_ new: VideoChoice, asksUpstream: Bool, lostFrames: UInt64, now: Duration) {
-    guard selection.replace(new, allowed: settings.transports) else { return }
+    guard selection.replace(new, allowed: settings.streamingProtocols) else { return }
     upstream.choiceChanged(asks: asksUpstream)
     if let size = grant?.size ?? requests.current?.size, selection.accepts(size) != true || prefersAnotherSize {
       requests.settle(now: now)
@@ -281,7 +281,8 @@ extension VideoNegotiation {
     if let wait = status.videoWait, wait != former.videoWait, pipeline.isRunning { notify(.stream(.waiting(wait))) }
     if let video = status.video, video != former.video {
       let (displays, leftOut) = try selection.receive(
-        video.capability, screen: video.fallbackSize, allowed: settings.transports, largest: settings.largestPicture)
+        video.capability, screen: video.fallbackSize, allowed: settings.streamingProtocols,
+        largest: settings.largestPicture)
       if let leftOut { notify(.problem(leftOut)) }
       questions.ranges = beginChoice(.headUnit(displays))
     }
@@ -312,7 +313,7 @@ extension VideoNegotiation {
     }
     // On the other transport it would continue as it was, and in another size it does.
     let continues = [.moved, .transportLost, .resized].contains(reason) || reason == .app && isResizing
-    guard !continues, hadRun, selection.forgetRefusals(allowed: settings.transports) else { return false }
+    guard !continues, hadRun, selection.forgetRefusals(allowed: settings.streamingProtocols) else { return false }
     if selection.overridingSize == nil, settings.resizePolicy != .keep { upstream.choiceChanged(asks: true) }
     return upstream.shouldBeAsked(selection) && !supportsNone && !pipeline.isEnded
   }
