@@ -141,7 +141,7 @@ extension AppStream {
     case .suspended(let reason):
       sink.countStream { $0.suspended(at: time.now) }
       sink.postStreamSuspended(reason: reason)
-    case .suspensionBegan: sink.countStream { $0.suspended(at: time.now) }
+    case .suspendedTimeBegan: sink.countStream { $0.suspended(at: time.now) }
     case .waiting(let wait): sink.postStreamWaiting(wait)
     case .requestPause:
       setPause(true)

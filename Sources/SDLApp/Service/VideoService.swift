@@ -47,7 +47,7 @@ struct VideoService: RequestedService {
   private func unplacedDemand(_ context: SessionContext) -> StreamDemand<VideoStartRequest> {
     guard context.isRegistered else { return .closed(.app) }
     // First, because a driver who leaves ends the pauses between attempts, whatever the app requests meanwhile.
-    guard context.hmiStatus?.allowsVideo == true else { return .closed(.hmiStatus) }
+    guard context.hmiStatus?.allowsVideo == true else { return .forbidden }
     guard let request else { return .closed(.app) }
     guard appState.isInForeground else { return .hold }
     return context.announced.isSettled ? .stream(request) : .closed(.app)
@@ -112,7 +112,7 @@ struct VideoService: RequestedService {
       case .sendStartService(let request): start(request, &context)
       case .sendEndService: sendEndService(&context)
       case .started(let accepted): started(accepted, &context)
-      case .suspended, .withdrawn: interruptTouches(&context)
+      case .held, .withdrawn: interruptTouches(&context)
       case .resumed: break
       case .stopped(let reason):
         end = lastGrant.map { AppSession.ServiceEnd(epoch: $0.epoch, reason: reason) }

@@ -95,7 +95,7 @@ extension VideoNegotiation {
   private var grant: VideoGrant? { stream.service?.grant }
 
   /// A grant that is not used, because app or input are about to change.
-  package var hasUnusedGrant: Bool { hasGrant && !isSuspendedBySession && permission == nil }
+  package var hasUnusedGrant: Bool { hasGrant && !isServiceHeld && permission == nil }
 
   /// A notice should be shown when the stream is suspended.
   package var isNoticeWanted: Bool { app.isNoticeWanted }
@@ -110,10 +110,10 @@ extension VideoNegotiation {
   /// The driver does not show the app.
   package var isDriverElsewhere: Bool { session.hmi.map { !$0.allowsVideo } ?? false }
 
-  private var isSuspendedBySession: Bool { session.videoState == .suspended }
+  private var isServiceHeld: Bool { session.videoState == .suspended }
 
-  /// Driver or app have suspended the stream, as opposed to a head unit that is not there or not ready.
-  private var isSuspended: Bool { !app.state.isInForeground || isSuspendedBySession || isDriverElsewhere }
+  /// Driver or app do not want video now, as opposed to a head unit that is not there or not ready.
+  private var isUnwanted: Bool { !app.state.isInForeground || isServiceHeld || isDriverElsewhere }
 
   private var prefersAnotherSize: Bool { upstream.prefersAnotherSize(selection) }
 
@@ -324,7 +324,7 @@ extension VideoNegotiation {
     selection.connectionLost()
     upstream.connectionLost()
     requests.connectionLost()
-    if stream.connectionLost() { notify(.stream(.suspensionBegan)) }
+    if stream.connectionLost() { notify(.stream(.suspendedTimeBegan)) }
   }
 
   /// A start of video has failed: try the same again later, or something else at once.
@@ -405,9 +405,9 @@ extension VideoNegotiation {
     }
     // The frame that asks waits for the answer: an application that pauses loses nothing.
     let asks = timing != .live && requestPause()
-    // Before the driver has opened the app for the first time, the stream is not suspended.
+    // Before the driver has opened the app for the first time, nothing is suspended.
     let wasSeen = stream.hasStreamed || !app.state.isInForeground
-    let reason: FrameDropReason = isSuspended && wasSeen ? .suspended : .notStreaming
+    let reason: FrameDropReason = isUnwanted && wasSeen ? .suspended : .notStreaming
     let waits = asks || timing == .unsynchronized && pipeline.isPlaying
     return waits ? .wait(thenDrop: reason) : .drop(reason)
   }
@@ -455,13 +455,13 @@ extension VideoNegotiation {
 
   private mutating func announceStop(_ reason: StreamStopReason) {
     if stream.stop(reason) { notify(.stopped(reason)) }
-    if reason == .hmiStatus || reason == .headUnit { notify(.stream(.suspensionBegan)) }
+    if reason.isFromCar { notify(.stream(.suspendedTimeBegan)) }
   }
 
   /// Asks the application to pause until there is a service that may be used; returns whether it did. A brief change of
   /// the app's state may be over before the session sees it.
   private mutating func requestPause() -> Bool {
-    guard settings.suspendPolicy == .auto, pipeline.isPlaying, !hasGrant || isSuspendedBySession,
+    guard settings.suspendPolicy == .auto, pipeline.isPlaying, !hasGrant || isServiceHeld,
       stream.requestPause()
     else { return false }
     notify(.stream(.requestPause))
@@ -471,7 +471,7 @@ extension VideoNegotiation {
   /// A pipeline that was asked to pause has to play again if upstream must change its size before a start, or if there
   /// will be none.
   private mutating func requestPlayingIfNeeded() {
-    guard !isSuspended, session.hmi != nil, !hasGrant, pipeline.isRunning, nextRequest == nil,
+    guard !isUnwanted, session.hmi != nil, !hasGrant, pipeline.isRunning, nextRequest == nil,
       upstream.shouldBeAsked(selection) || supportsNone, stream.requestPlaying()
     else { return }
     notify(.stream(.requestPlaying))

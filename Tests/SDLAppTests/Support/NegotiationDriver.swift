@@ -144,7 +144,7 @@ extension NegotiationDriver {
   private static func text(_ notification: StreamNotification) -> String {
     switch notification {
     case .suspended(let reason): "suspended \(reason)"
-    case .suspensionBegan: "suspension"
+    case .suspendedTimeBegan: "suspension"
     case .waiting(let wait): "waiting \(wait.rawValue)"
     case .requestPause: "pause"
     case .requestPlaying: "play"
