@@ -22,7 +22,7 @@ final class FrameOutput {
   /// The frame rate in the caps; nil when they leave it open.
   private(set) var inputRate: Fraction?
   /// Upstream encodes.
-  private(set) var isInputEncoded = false
+  private var isInputEncoded = false
   /// A problem with the pixels of the input, to be reported when they are shown.
   var pixelWarning: ElementError?
   private(set) var settings = VideoSinkSettings().frames

@@ -39,7 +39,7 @@ final class NoticeSender: @unchecked Sendable {
       // The notice comes after the app's last frame, and the first frame after it must be a key frame.
       let settings = stream.withPathIfFree { path in
         path.output.requireKeyFrame()
-        return path.raw.encoderSettings
+        return path.encoderSettings
       }
       guard let settings else { return isOverdue ? giveUp(stream) : now + Self.pollInterval }
       progress.followsLastFrame = true

@@ -168,25 +168,18 @@ extension VideoStream {
   /// Caps arrive; false if they can't be read.
   func setCaps(_ caps: UnsafeMutablePointer<GstCaps>) -> Bool {
     guard let input = InputCaps(caps) else { return false }
-    let isRaw = if case .raw = input.format { true } else { false }
-    if isRaw, let reason = EncoderChoice.rejectionReason(of: caps, by: sink.encoderChoice) { fail(reason) }
+    if input.isRaw, let reason = EncoderChoice.rejectionReason(of: caps, by: sink.encoderChoice) { fail(reason) }
     withPath { path in
       // The decoder needs what comes before the start of a segment.
-      gst_base_sink_set_drop_out_of_segment(sink.baseSink, isRaw ? 1 : 0)
-      path.setInput(input)
-      let encodedSize = isRaw ? nil : path.h264.passthrough.size
-      // The parameter sets count, whatever the caps say; those of a byte stream come with the first frame.
-      let size =
-        if case .h264(.some) = input.format { encodedSize ?? input.size } else {
-          isRaw ? input.size.map(path.output.settings.turn.size) : input.size ?? encodedSize
-        }
+      gst_base_sink_set_drop_out_of_segment(sink.baseSink, input.isRaw ? 1 : 0)
+      let size = path.setInput(input)
       // The service will be for the new size.
-      if size != state.withLock({ $0.inputSize }) { path.h264.dropWaiting(.notStreaming) }
-      inputChanged(size, isRaw: isRaw)
+      if size != state.withLock({ $0.inputSize }) { path.format?.dropWaiting(.notStreaming) }
+      inputChanged(size, isRaw: input.isRaw)
     }
     deliverNotifications()
     turnRegions()
-    sink.log(GST_LEVEL_INFO, "input \(input.size.map { "\($0)" } ?? "of unknown size"), raw: \(isRaw)")
+    sink.log(GST_LEVEL_INFO, "input \(input.size.map { "\($0)" } ?? "of unknown size"), raw: \(input.isRaw)")
     return true
   }
 
@@ -344,7 +337,7 @@ extension VideoStream {
     if hasStarted || hasResumed { connection.setTimer(at: time.now) }
     if state == .suspended, former.videoState != .suspended { silence.beginNotice(self) }
     // No picture will be encoded for a while.
-    if status.headUnit == nil { withPathIfFree { $0.raw.close() } }
+    if status.headUnit == nil { withPathIfFree { $0.closeEncoder() } }
     warnOfTouches(status)
   }
 
