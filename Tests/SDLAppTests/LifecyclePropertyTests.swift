@@ -27,7 +27,7 @@ import TestSupport
     case 18:
       driver.setVideoRequest(
         VideoStartRequest(
-          size: sizes[0], transport: VideoTransport.allCases.randomElement(using: &random) ?? .raw,
+          size: sizes[0], streamingProtocol: VideoStreamingProtocol.allCases.randomElement(using: &random) ?? .raw,
           isBare: Bool.random(using: &random)))
     case 19:
       driver.acknowledgeVideo(

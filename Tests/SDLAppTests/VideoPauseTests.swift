@@ -168,7 +168,7 @@ import Testing
   }
 
   @Test func refusalsAreForgottenOnceAStreamHasRun() {
-    let driver = AppDriver.ready(request: VideoStartRequest(size: VideoSize(800, 480), transport: .rtp))
+    let driver = AppDriver.ready(request: VideoStartRequest(size: VideoSize(800, 480), streamingProtocol: .rtp))
     driver.status(.full, .streamable)
     driver.refuseVideo(["videoProtocol"])
     driver.setVideoRequest(AppDriver.videoRequest)
@@ -176,7 +176,7 @@ import Testing
     _ = driver.take()
     driver.acknowledgeVideo()
     driver.wait(.seconds(1))
-    driver.setVideoRequest(VideoStartRequest(size: VideoSize(800, 480), transport: .rtp))
+    driver.setVideoRequest(VideoStartRequest(size: VideoSize(800, 480), streamingProtocol: .rtp))
     driver.control(.endServiceACK, .video)
     #expect(
       driver.take() == [

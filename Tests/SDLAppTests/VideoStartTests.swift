@@ -137,33 +137,33 @@ import Testing
     var videoProtocol: String?
     var codec: String?
     /// Nil when the format can't be sent.
-    var transport: VideoTransport?
+    var streamingProtocol: VideoStreamingProtocol?
     var rejected: [String] = []
   }
 
   /// Formats in the answer to a request for RTP.
   @Test(arguments: [
-    Format(transport: .raw),
-    Format(videoProtocol: "RTP", codec: "H264", transport: .rtp),
-    Format(videoProtocol: "RTP", transport: .rtp),
-    Format(codec: "H264", transport: .raw),
-    Format(videoProtocol: "RAW", codec: "H264", transport: .raw),
+    Format(streamingProtocol: .raw),
+    Format(videoProtocol: "RTP", codec: "H264", streamingProtocol: .rtp),
+    Format(videoProtocol: "RTP", streamingProtocol: .rtp),
+    Format(codec: "H264", streamingProtocol: .raw),
+    Format(videoProtocol: "RAW", codec: "H264", streamingProtocol: .raw),
     Format(videoProtocol: "RTSP", codec: "H264", rejected: ["videoProtocol"]),
     Format(videoProtocol: "RTP", codec: "VP8", rejected: ["videoCodec"]),
     Format(videoProtocol: "WEBM", codec: "VP9", rejected: ["videoCodec", "videoProtocol"]),
     Format(codec: "", rejected: ["videoCodec"]),
   ])
   func acceptedFormat(_ answer: Format) {
-    let driver = AppDriver.ready(request: VideoStartRequest(size: VideoSize(800, 480), transport: .rtp))
+    let driver = AppDriver.ready(request: VideoStartRequest(size: VideoSize(800, 480), streamingProtocol: .rtp))
     driver.status(.full, .streamable)
     #expect(driver.take().last == "→ StartService video 800×480 RTP H264")
     driver.acknowledgeVideo(
       VideoServiceParameters(videoProtocol: answer.videoProtocol, videoCodec: answer.codec))
-    #expect(driver.session.status.videoGrant?.transport == answer.transport)
-    guard answer.transport == nil else {
+    #expect(driver.session.status.videoGrant?.streamingProtocol == answer.streamingProtocol)
+    guard answer.streamingProtocol == nil else {
       _ = driver.take()
       // Whatever the head unit acknowledged, the request is still the same.
-      driver.setVideoRequest(VideoStartRequest(size: VideoSize(800, 480), transport: .rtp))
+      driver.setVideoRequest(VideoStartRequest(size: VideoSize(800, 480), streamingProtocol: .rtp))
       #expect(driver.take().isEmpty)
       return
     }
@@ -228,7 +228,7 @@ import Testing
     driver.status(.full, .streamable)
     driver.acknowledgeVideo(VideoServiceParameters(width: 640, height: 360, videoProtocol: "RTP", videoCodec: "H264"))
     let grant = driver.session.status.videoGrant
-    #expect(grant?.size == VideoSize(640, 360) && grant?.isSizeOverridden == true && grant?.transport == .rtp)
+    #expect(grant?.size == VideoSize(640, 360) && grant?.isSizeOverridden == true && grant?.streamingProtocol == .rtp)
     _ = driver.take()
     driver.setVideoRequest(VideoStartRequest(size: VideoSize(640, 360), isBare: true))
     #expect(driver.take().isEmpty)

@@ -253,9 +253,9 @@ import X264Encoder
       ("raw", [.raw]), ("RTP", [.rtp]), ("rtp,raw", [.rtp, .raw]), (" Raw , rtp ", [.raw, .rtp]),
       ("rtp,rtp,raw", [.rtp, .raw]), ("", nil), (",", nil), ("rtp,", nil), ("rtsp", nil), ("raw rtp", nil),
       ("raw,h264", nil), ("räw", nil),
-    ] as [(String, [VideoTransport]?)])
-  func transports(_ text: String, _ expected: [VideoTransport]?) {
-    #expect(VideoFormatList(text)?.transports == expected)
+    ] as [(String, [VideoStreamingProtocol]?)])
+  func streamingProtocols(_ text: String, _ expected: [VideoStreamingProtocol]?) {
+    #expect(VideoFormatList(text)?.protocols == expected)
   }
 
   @Test(arguments: [(100, 40, true), (101, 40, false), (100, 41, false)])

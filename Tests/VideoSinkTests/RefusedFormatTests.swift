@@ -11,7 +11,7 @@ import Testing
 @Suite struct RefusedFormatTests {
   private typealias Answer = HeadUnitBehaviour.VideoStartAnswer
 
-  private static let transport = Answer.reject(["videoProtocol"])
+  private static let videoProtocol = Answer.reject(["videoProtocol"])
   private static let width = Answer.reject(["width"])
   private static let height = Answer.reject(["height"])
 
@@ -76,7 +76,7 @@ import Testing
     var formats: [VideoStreamingFormat]? = [.rtpH264, .rawH264]
     var requests: [String]
     /// Of the stream in the end.
-    var transport = "RAW"
+    var streamingProtocol = "RAW"
     var size = VideoSize(320, 240)
     /// While upstream follows a size that the head unit overrides, the service may end and start again.
     var mayStartAgain = false
@@ -86,19 +86,19 @@ import Testing
 
   @Test(arguments: [
     Row(
-      id: "the transport refused", answers: [transport, .regular], input: .encoded,
+      id: "the protocol refused", answers: [videoProtocol, .regular], input: .encoded,
       requests: ["RTP 320×240", "RAW 320×240"]),
     Row(
-      id: "transport and size refused", answers: [transport, width, .regular],
+      id: "protocol and size refused", answers: [videoProtocol, width, .regular],
       requests: ["RTP 320×240", "RAW 320×240", "RAW 160×120"], size: VideoSize(160, 120)),
     Row(
       id: "RTP instead of RAW",
       answers: [.acknowledge(VideoServiceParameters(videoProtocol: "RTP", videoCodec: "H264"))],
-      formats: [.rawH264], requests: ["RAW 320×240"], transport: "RTP"),
+      formats: [.rawH264], requests: ["RAW 320×240"], streamingProtocol: "RTP"),
     Row(
       id: "the bare one accepted in another size",
       answers: [
-        transport, height, height,
+        videoProtocol, height, height,
         .acknowledge(VideoServiceParameters(width: 200, height: 100)),
       ],
       requests: ["RTP 320×240", "RAW 320×240", "RAW 160×120", "bare"], size: VideoSize(200, 100), mayStartAgain: true),
@@ -110,7 +110,7 @@ import Testing
   func sequence(_ row: Row) throws {
     let bench = try Bench(Self.configuration(row.answers, formats: row.formats), row.input)
     let started = try bench.waitForStart()
-    #expect(started["protocol"] == row.transport && started["codec"] == "H264")
+    #expect(started["protocol"] == row.streamingProtocol && started["codec"] == "H264")
     try bench.expectVideo(row.size.width, row.size.height)
     let expected = [row.requests] + (row.mayStartAgain ? [row.requests + row.requests.suffix(1)] : [])
     #expect(expected.contains(bench.tap.requests), "\(bench.tap.requests)")
@@ -126,7 +126,7 @@ import Testing
     ])
   func everythingRefused(_ input: Input, _ requests: [String]) throws {
     let bench = try Bench(
-      Self.configuration([Self.transport, .reject(["height"], reason: "no"), Self.height, .reject([])]), input)
+      Self.configuration([Self.videoProtocol, .reject(["height"], reason: "no"), Self.height, .reject([])]), input)
     let error = try bench.pipeline.waitForError()
     #expect(error.isStream(GST_STREAM_ERROR_FORMAT))
     #expect(bench.tap.requests == requests)
@@ -155,7 +155,7 @@ import Testing
 
   /// After a refusal: new rates are no reason to request again what was refused.
   @Test func newRatesLeaveTheStreamAlone() throws {
-    let bench = try Bench(Self.configuration([Self.transport, .regular]))
+    let bench = try Bench(Self.configuration([Self.videoProtocol, .regular]))
     #expect(try bench.waitForStart()["protocol"] == "RAW")
     var update = VideoStreamingCapability()
     update.preferredFPS = 10
@@ -198,7 +198,7 @@ import Testing
   @Test(arguments: [true, false]) func fileOfARefusedSize(isRaw: Bool) throws {
     let units = isRaw ? [] : try encodedUnits(8)
     let harness = try SinkHarness(
-      Self.configuration([Self.transport, Self.width, .regular]), isLive: false,
+      Self.configuration([Self.videoProtocol, Self.width, .regular]), isLive: false,
       caps: isRaw ? Picture.caps() : EncodedUnit.caps(), properties: "sync=false keep-alive-interval=0", isTapped: true)
     try harness.pipeline.play()
     if isRaw { harness.pushPictures(8) }

@@ -15,6 +15,9 @@ struct AppStatus: Sendable {
   /// The property `hmi-level`.
   var level: HMILevel { session.hmi?.level ?? .none }
 
+  /// A service runs.
+  var isStreaming: Bool { session.videoGrant != nil || session.audioGrant != nil }
+
   /// The properties of an element that differ from those without an app.
   var properties: [PropertyName] {
     [.connectionState] + (headUnit == nil ? [] : [.headUnit]) + (level == .none ? [] : [.hmiLevel])
@@ -139,7 +142,7 @@ struct AppClientState: Sendable {
     let former = status.level
     status.session = session
     if let headUnit = session.headUnit { status.headUnit = headUnit }
-    if session.videoGrant != nil || session.audioGrant != nil { hasStreamed = true }
+    if status.isStreaming { hasStreamed = true }
     return status.level != former
   }
 

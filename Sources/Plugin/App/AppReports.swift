@@ -1,9 +1,7 @@
 import GStreamerKit
-import HTTPFetch
 import SDLApp
 import SDLAppLink
 import SDLLink
-import Synchronization
 
 /// What an app's connection reports, as the state of the app, messages and notifications. The app handles each event
 /// first, then the streams.
@@ -113,9 +111,9 @@ final class AppReports: Sendable {
       enter(.streaming)
       if settings.usesTLS { state.members.notify(.encryptionState) }
     case .videoStopped(let reason), .audioStopped(let reason):
-      let session = state.withLock { $0.status.session }
-      let isStreaming = session.videoGrant != nil || session.audioGrant != nil
-      if !isStreaming, reason != .connectionLost, reason != .sessionEnded { enter(.ready) }
+      if !state.withLock({ $0.status.isStreaming }), reason != .connectionLost, reason != .sessionEnded {
+        enter(.ready)
+      }
     case .rpcProtected: state.members.notify(.encryptionState)
     default: break  // A failure is handled with the end of the connection, which is reported next.
     }
@@ -205,58 +203,5 @@ final class AppReports: Sendable {
     if last.session.permissions != nil { state.members.notify(.permissions) }
     state.withStreams(of: listeners) { $0.sessionChanged(to: AppSession.Status()) }
     return last
-  }
-}
-
-/// Fetches policies for the head unit (`policy-updates`), one at a time, on a thread of its own that nothing waits for.
-final class PolicyFetch: Sendable {
-  private let isBusy = Atomic(false)
-
-  /// Leaves a request to the application, or sends its bytes to the server, and the answer to the head unit.
-  ///
-  /// - Parameter warn: gets the reason of a failure.
-  func take(
-    _ request: OnSystemRequest, _ mode: PolicyUpdates, _ element: any AppElement, _ connection: AppConnection,
-    warn: @escaping @Sendable (ElementError) -> Void
-  ) {
-    switch mode {
-    case .none: break
-    case .application: element.postSystemRequest(request)
-    case .fetch: fetch(request, connection, warn: warn)
-    }
-  }
-
-  private func fetch(
-    _ request: OnSystemRequest, _ connection: AppConnection, warn: @escaping @Sendable (ElementError) -> Void
-  ) {
-    // Icons and the like are for the application to show.
-    guard ["PROPRIETARY", "HTTP"].contains(request.type), let url = request.url,
-      !isBusy.exchange(true, ordering: .relaxed)
-    else { return }
-    @Sendable func fail(_ reason: String) {
-      warn(
-        .resource(GST_RESOURCE_ERROR_READ, "The head unit's policy could not be fetched from \(url): \(reason)."))
-    }
-    do throws(LinkError) {
-      try WorkerThread.detach(name: "sdl-policy") {
-        var failure: HTTPFailure?
-        do throws(HTTPFailure) {
-          // Without a slash it is no media type, of which libsoup would warn.
-          let contentType = request.headers["ContentType"].flatMap { $0.contains("/") ? $0 : nil } ?? "application/json"
-          let answer = try HTTPClient.post(
-            request.body, to: url, contentType: contentType, allowsThisMachine: connection.isPeerOnThisMachine)
-          // The connection may have ended meanwhile, and the head unit asks again.
-          _ = try? connection.request(.systemRequest, ["requestType": .string(request.type)], bulk: answer)
-        } catch {
-          failure = error
-        }
-        // Who learns of the failure may have the head unit ask again at once.
-        self.isBusy.store(false, ordering: .relaxed)
-        if let failure { fail(failure.description) }
-      }
-    } catch {
-      isBusy.store(false, ordering: .relaxed)
-      fail("\(error)")
-    }
   }
 }

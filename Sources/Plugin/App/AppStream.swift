@@ -90,7 +90,7 @@ extension AppStream {
   /// Gives an input to the negotiation and carries out its outputs. The lock is still held then, so that the connection
   /// gets them in order.
   ///
-  /// Does not post anything: see ``deliverNotifications()``.
+  /// Posts nothing: see ``deliverNotifications()``.
   @discardableResult
   func update<Result, Failure>(
     _ body: (inout Negotiation) throws(Failure) -> Result
@@ -111,9 +111,9 @@ extension AppStream {
     return notifications.add(negotiation.streamState) || hasNotifications
   }
 
-  /// The same, and then posts the notifications.
+  /// The same, and then delivers the notifications.
   @discardableResult
-  func change<Result, Failure>(
+  func updateAndDeliver<Result, Failure>(
     _ body: (inout Negotiation) throws(Failure) -> Result
   ) throws(Failure) -> Result {
     defer { deliverNotifications() }
@@ -141,7 +141,7 @@ extension AppStream {
     case .suspended(let reason):
       sink.countStream { $0.suspended(at: time.now) }
       sink.postStreamSuspended(reason: reason)
-    case .suspensionBegan: sink.countStream { $0.suspended(at: time.now) }
+    case .suspendedTimeBegan: sink.countStream { $0.suspended(at: time.now) }
     case .waiting(let wait): sink.postStreamWaiting(wait)
     case .requestPause:
       setPause(true)
@@ -199,11 +199,11 @@ extension AppStream {
 /// Inputs of application and pipeline.
 extension AppStream {
   func play() {
-    change { $0.played() }
+    updateAndDeliver { $0.played() }
   }
 
   func pause() {
-    change { $0.paused() }
+    updateAndDeliver { $0.paused() }
   }
 
   func setFlushing(_ isFlushing: Bool) {
@@ -221,7 +221,7 @@ extension AppStream {
 
   /// The app has failed. The error message is posted, so frames may fail from now on.
   func appHasFailed() {
-    change { $0.failed() }
+    updateAndDeliver { $0.failed() }
   }
 }
 
@@ -268,7 +268,7 @@ extension AppStream {
   /// The stream has ended: closes the service before the application gets EOS. A service that the head unit has not
   /// granted yet is not waited for.
   func endService() -> GstFlowReturn {
-    let hadGrant = change { negotiation in
+    let hadGrant = updateAndDeliver { negotiation in
       defer { negotiation.streamEnded() }
       return negotiation.hasGrant
     }
@@ -300,7 +300,7 @@ extension AppStream {
 
   /// The result for the base class: an error ends the state change.
   func preroll() -> GstFlowReturn {
-    change { $0.prerolled() }
+    updateAndDeliver { $0.prerolled() }
     return state.withLock { $0.hasStopped } ? GST_FLOW_ERROR : GST_FLOW_OK
   }
 

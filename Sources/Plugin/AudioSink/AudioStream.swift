@@ -88,7 +88,7 @@ extension AudioStream {
     guard let structure = StructureView(caps: caps, 0), let format = PCMFormat(structure) else { return false }
     withPath { $0.path.setFormat(format, self) }
     sink.log(GST_LEVEL_INFO, "input \(format)")
-    change { $0.inputChanged(format) }
+    updateAndDeliver { $0.inputChanged(format) }
     return true
   }
 
@@ -118,8 +118,8 @@ extension AudioStream {
     case GST_EVENT_FLUSH_STOP:
       progress.flushEnded()
       withPath { $0.path.flush() }
-      change { $0.flushed() }
-    case GST_EVENT_STREAM_START, GST_EVENT_SEGMENT: change { $0.streamBegan() }
+      updateAndDeliver { $0.flushed() }
+    case GST_EVENT_STREAM_START, GST_EVENT_SEGMENT: updateAndDeliver { $0.streamBegan() }
     default: break
     }
   }
@@ -178,11 +178,11 @@ extension AudioStream {
       reportAssumedFormat(of: headUnit)
     }
     if let grant = status.audioGrant, grant.epoch != former.audioGrant?.epoch { sink.countStream { $0.starts &+= 1 } }
-    change { $0.sessionChanged(to: status) }
+    updateAndDeliver { $0.sessionChanged(to: status) }
   }
 
   func timerFired() {
-    change { _ in }
+    updateAndDeliver { _ in }
   }
 
   func appReported(_ event: AppSession.Event) {
@@ -196,7 +196,7 @@ extension AudioStream {
     sink.countStream { $0.startFailures &+= 1 }
     let hasVideo = app.elementName(of: .video) != nil
     do throws(AudioProblem) {
-      try change { negotiation throws(AudioProblem) in
+      try updateAndDeliver { negotiation throws(AudioProblem) in
         try negotiation.startFailed(failure, retryAfter: retryAfter, hasVideo: hasVideo)
       }
     } catch {

@@ -9,7 +9,7 @@ extension VideoSink {
     message.set("reason", reason)
     message.set("width", Int32(clamping: grant.size.width))
     message.set("height", Int32(clamping: grant.size.height))
-    message.set("protocol", grant.transport.rawValue)
+    message.set("protocol", grant.streamingProtocol.rawValue)
     message.set("codec", VideoCodec.h264.rawValue)
     message.set("max-frame-payload", UInt64(clamping: grant.maximumPayload))
     message.set("service", StreamService.video.rawValue)

@@ -47,7 +47,7 @@ struct VideoSinkSettings: AppElementSettings {
     settings.suspendPolicy = suspendPolicy
     settings.resizePolicy = resizePolicy
     settings.largestPicture = VideoSize(Int(maxWidth), Int(maxHeight))
-    settings.transports = videoFormats?.transports
+    settings.streamingProtocols = videoFormats?.protocols
     settings.encoder = EncoderPreferences(
       bitrate: Int(bitrate), frameRate: maxFrameRate, automaticBitrate: bitratePolicy)
     return settings
@@ -80,23 +80,23 @@ struct FrameSettings: Sendable {
   var turn: PictureTurn
 }
 
-/// The property `video-formats`: which transports of H.264 may be used, in order of preference.
+/// The property `video-formats`: which streaming protocols may be used, in order of preference.
 struct VideoFormatList: Equatable {
   /// As it was written.
   let text: String
   /// Not empty.
-  let transports: [VideoTransport]
+  let protocols: [VideoStreamingProtocol]
 
   /// Names with commas between them, in upper or lower case; nil for anything else.
   init?(_ text: String) {
-    var transports: [VideoTransport] = []
+    var protocols: [VideoStreamingProtocol] = []
     for name in text.split(separator: ",", omittingEmptySubsequences: false) {
       let name = name.trimmingSpaces.uppercased()
-      guard let transport = VideoTransport(rawValue: name) else { return nil }
-      if !transports.contains(transport) { transports.append(transport) }
+      guard let streamingProtocol = VideoStreamingProtocol(rawValue: name) else { return nil }
+      if !protocols.contains(streamingProtocol) { protocols.append(streamingProtocol) }
     }
     self.text = text
-    self.transports = transports
+    self.protocols = protocols
   }
 
   /// Parses the property's value; nil leaves the choice to the head unit.

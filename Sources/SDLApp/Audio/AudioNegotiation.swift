@@ -100,9 +100,10 @@ extension AudioNegotiation {
     session.hmi.map { !$0.allowsAudio(isMedia: settings.isMedia) || !$0.isAudible } ?? false
   }
 
-  private var isSuspendedBySession: Bool { session.audioState == .suspended }
+  private var isServiceHeld: Bool { session.audioState == .suspended }
 
-  private var isSuspended: Bool { isSuspendedBySession || isDriverElsewhere }
+  /// The driver or the head unit has silenced the app, as opposed to a head unit that is not there or not ready.
+  private var isSilenced: Bool { isServiceHeld || isDriverElsewhere }
 
   private var isIdle: Bool { !activity.isServiceWanted && !pipeline.isStopping && !pipeline.isEnded }
 
@@ -130,21 +131,21 @@ extension AudioNegotiation {
       isRefused = false
     }
     announceStart()
-    if isSuspendedBySession { announceSuspension(.notAudible) }
+    if isServiceHeld { announceSuspension(.notAudible) }
     if let wait = status.audioWait, wait != former.audioWait, pipeline.isRunning { notify(.stream(.waiting(wait))) }
   }
 
   private mutating func serviceEnded(_ reason: StreamStopReason) {
     // The service has ended because it was not requested any more.
     if stream.stop(reason) { notify(.stopped(reason == .app && isIdle ? .idle : .session(reason))) }
-    if reason == .hmiStatus || reason == .headUnit { notify(.stream(.suspensionBegan)) }
+    if reason.isFromCar { notify(.stream(.suspendedTimeBegan)) }
   }
 
   /// It may be made again.
   private mutating func connectionLost() {
     if hasGrant { serviceEnded(.connectionLost) }
     isRefused = false
-    if stream.connectionLost() { notify(.stream(.suspensionBegan)) }
+    if stream.connectionLost() { notify(.stream(.suspendedTimeBegan)) }
   }
 
   /// A start has failed.
@@ -210,10 +211,10 @@ extension AudioNegotiation {
 
   private mutating func decideWithoutPermission(_ timing: BufferTiming, now: Duration) -> SampleDecision {
     guard input != nil else { return .drop(.wrongFormat) }
-    if activity.startsOnData, !isSuspended { return decideStart(now: now) }
+    if activity.startsOnData, !isSilenced { return decideStart(now: now) }
     // The samples that ask wait for the answer: an application that pauses loses nothing.
     let asks = timing != .live && requestPause()
-    let reason: SampleDropReason = isSuspended && stream.hasStreamed ? .suspended : .notStreaming
+    let reason: SampleDropReason = isSilenced && stream.hasStreamed ? .suspended : .notStreaming
     let waits = asks || timing == .unsynchronized && pipeline.isPlaying
     return waits ? .wait(thenDrop: reason) : .drop(reason)
   }
@@ -231,7 +232,7 @@ extension AudioNegotiation {
   /// could start one.
   private mutating func requestPause() -> Bool {
     guard settings.suspendPolicy == .auto, !activity.startsOnData, pipeline.isPlaying,
-      !hasGrant || isSuspendedBySession, stream.requestPause()
+      !hasGrant || isServiceHeld, stream.requestPause()
     else { return false }
     notify(.stream(.requestPause))
     return true

@@ -38,7 +38,7 @@ struct AudioService: RequestedService {
   ) -> StreamDemand<AudioStartRequest> {
     guard context.isRegistered else { return .closed(.app) }
     let isMedia = context.configuration.isMediaApplication || context.configuration.appType == .media
-    guard let status = context.hmiStatus, status.allowsAudio(isMedia: isMedia) else { return .closed(.hmiStatus) }
+    guard let status = context.hmiStatus, status.allowsAudio(isMedia: isMedia) else { return .forbidden }
     guard let request, !(isRefused && isVideoRequested) else { return .closed(.app) }
     return status.isAudible ? .stream(request) : .hold
   }
@@ -97,7 +97,7 @@ struct AudioService: RequestedService {
         isRefused = false
         transport.started()
         context.messenger.report(.audioStarted(grant))
-      case .suspended, .resumed, .withdrawn: break
+      case .held, .resumed, .withdrawn: break
       case .stopped(let reason):
         end = lastGrant.map { AppSession.ServiceEnd(epoch: $0.epoch, reason: reason) }
         context.messenger.report(.audioStopped(reason))

@@ -37,8 +37,8 @@ package struct VideoGrant: StreamGrant {
   package var size: VideoSize
   /// The head unit acknowledged another size than was requested.
   package var isSizeOverridden = false
-  /// The transport that the head unit acknowledged, which may be another one than was requested.
-  package var transport = VideoTransport.raw
+  /// The protocol that the head unit acknowledged, which may be another one than was requested.
+  package var streamingProtocol = VideoStreamingProtocol.raw
   package var transportClass = TransportClass.tcpWiFi
 }
 

@@ -28,7 +28,7 @@ struct StreamLifecycle<Request: ServiceRequest>: Equatable, Sendable {
     case sendEndService
     case started(Request.Acceptance)
     /// The service is kept, but nothing more may be sent.
-    case suspended
+    case held
     case resumed
     /// Nothing more may be sent; the reason follows with ``stopped(_:)``.
     case withdrawn
@@ -79,12 +79,12 @@ struct StreamLifecycle<Request: ServiceRequest>: Equatable, Sendable {
 
   /// Brings the service closer to the demanded state.
   mutating func reconcile(_ demand: StreamDemand<Request>, now: Duration) -> [Output] {
-    if demand == .closed(.hmiStatus) { return levelLost(now: now) + follow(demand, now: now) }
+    if demand == .forbidden { return levelLost(now: now) + follow(demand, now: now) }
     history.levelAllowsStream()
     switch demand {
     case .stream(let request): history.requestChanged(to: request)
     case .closed: history.requestChanged(to: nil)
-    case .hold: break
+    case .hold, .forbidden: break
     }
     return follow(demand, now: now)
   }
@@ -102,10 +102,11 @@ struct StreamLifecycle<Request: ServiceRequest>: Equatable, Sendable {
     case .closed: return open(demand, now: now)
     case .open(let request, let accepted, let isHeld):
       switch demand {
+      case .forbidden: return end(.hmiStatus, now: now)
       case .closed(let reason): return end(reason, now: now)
       case .hold:
         state = .open(request: request, accepted: accepted, isHeld: true)
-        return isHeld ? [] : [.suspended]
+        return isHeld ? [] : [.held]
       case .stream(let demanded):
         guard demanded == request || demanded == request.following(accepted) else { return end(.resized, now: now) }
         guard isHeld else { return [] }
@@ -114,9 +115,11 @@ struct StreamLifecycle<Request: ServiceRequest>: Equatable, Sendable {
         return [.resumed]
       }
     case .awaitingReason:
-      guard case .closed(let reason) = demand else { return [] }
-      state = .closed
-      return [.stopped(reason == .hmiStatus ? reason : .headUnit)]
+      switch demand {
+      case .stream, .hold: return []
+      case .forbidden, .closed: state = .closed
+      }
+      return [.stopped(demand == .forbidden ? .hmiStatus : .headUnit)]
     case .starting, .ending:
       return []
     }
@@ -185,7 +188,7 @@ struct StreamLifecycle<Request: ServiceRequest>: Equatable, Sendable {
     guard case .starting(let request, _) = state else { return [] }
     state = .closed
     // The refusal is not about this request: it was sent in the level to which an earlier refusal led.
-    if followsRefusal, demand == .closed(.hmiStatus) { return [] }
+    if followsRefusal, demand == .forbidden { return [] }
     let failure = StreamStartFailure<Request>.refused(
       rejectedParameters: rejection.rejectedParameters, reason: rejection.reason)
     // A start without parameters has none that could be named. If the app has taken its request back, the refusal says
@@ -305,6 +308,8 @@ enum StreamDemand<Request: StreamRequest>: Equatable, Sendable {
   case stream(Request)
   /// Keep a service that is there, without sending.
   case hold
+  /// The HMI level or the streaming state allows no service.
+  case forbidden
   case closed(StreamStopReason)
 }
 
@@ -317,6 +322,31 @@ package enum StreamState: Sendable, CaseIterable {
   case suspended
   /// Its end was requested, and is not answered yet.
   case stopping
+}
+
+/// Why a service has ended, or has to end; the value in messages.
+package enum StreamStopReason: String, Sendable {
+  /// The HMI level or the streaming state does not allow it any more.
+  case hmiStatus = "hmi-status"
+  /// The app does not request a stream any more.
+  case app = "app"
+  /// The app requests another size.
+  case resized = "resized"
+  /// The app supports none of the sizes that the head unit can show now.
+  case outOfRange = "out-of-range"
+  /// The head unit ended the service.
+  case headUnit = "head-unit"
+  /// The app is back in the foreground, and configured to restart the service then.
+  case restarted = "restarted"
+  /// It continues over another transport of the session.
+  case moved = "moved"
+  /// The secondary transport that carried it was lost. It continues over the primary one, if the head unit allows that.
+  case transportLost = "transport-lost"
+  case connectionLost = "connection-lost"
+  case sessionEnded = "session-ended"
+
+  /// The driver or the head unit has ended the stream.
+  var isFromCar: Bool { self == .hmiStatus || self == .headUnit }
 }
 
 /// How a ``StreamLifecycle`` deals with the head unit's answer to a request.

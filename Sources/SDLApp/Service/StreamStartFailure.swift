@@ -30,7 +30,7 @@ package enum StreamStartFailure<Request: StreamRequest>: Error, Equatable, Senda
   /// Another size may be accepted.
   package var concernsSize: Bool { rejectedParameters.contains { $0 == "width" || $0 == "height" } }
 
-  /// Another codec or transport may be accepted.
+  /// Another codec or protocol may be accepted.
   package var concernsFormat: Bool { rejectedParameters.contains { $0 == "videoCodec" || $0 == "videoProtocol" } }
 
   /// The head unit accepts this service only encrypted, by the text of its refusal: SDL Core has "Allowed only in

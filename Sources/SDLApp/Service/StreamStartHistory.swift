@@ -46,7 +46,7 @@ struct StreamStartHistory<Request: ServiceRequest>: Equatable, Sendable {
     }
   }
 
-  /// The most refused requests that are remembered: more than a head unit's sizes and transports make. When there are
+  /// The most refused requests that are remembered: more than a head unit's sizes and protocols make. When there are
   /// as many, every further request counts as one of them.
   static var maximumRefusedRequests: Int { 512 }
 

@@ -47,7 +47,7 @@ struct VideoService: RequestedService {
   private func unplacedDemand(_ context: SessionContext) -> StreamDemand<VideoStartRequest> {
     guard context.isRegistered else { return .closed(.app) }
     // First, because a driver who leaves ends the pauses between attempts, whatever the app requests meanwhile.
-    guard context.hmiStatus?.allowsVideo == true else { return .closed(.hmiStatus) }
+    guard context.hmiStatus?.allowsVideo == true else { return .forbidden }
     guard let request else { return .closed(.app) }
     guard appState.isInForeground else { return .hold }
     return context.announced.isSettled ? .stream(request) : .closed(.app)
@@ -112,7 +112,7 @@ struct VideoService: RequestedService {
       case .sendStartService(let request): start(request, &context)
       case .sendEndService: sendEndService(&context)
       case .started(let accepted): started(accepted, &context)
-      case .suspended, .withdrawn: interruptTouches(&context)
+      case .held, .withdrawn: interruptTouches(&context)
       case .resumed: break
       case .stopped(let reason):
         end = lastGrant.map { AppSession.ServiceEnd(epoch: $0.epoch, reason: reason) }
@@ -132,7 +132,7 @@ struct VideoService: RequestedService {
     let isEncrypted = context.security.starts(.video, now: context.now)
     let parameters = VideoServiceParameters(
       width: Int32(clamping: request.size.width), height: Int32(clamping: request.size.height),
-      videoProtocol: request.transport.rawValue, videoCodec: VideoCodec.h264.rawValue)
+      videoProtocol: request.streamingProtocol.rawValue, videoCodec: VideoCodec.h264.rawValue)
     context.messenger.send(
       .startService, .video, on: transport.role, isEncrypted: isEncrypted,
       payload: request.isBare ? [] : parameters.bytes(version: context.messenger.version))
@@ -143,7 +143,8 @@ struct VideoService: RequestedService {
     if case .open(let request, _, _) = lifecycle.state { requested = request.size }
     let grant = VideoGrant(
       media: mediaGrant(mtu: accepted.mtu, &context), size: accepted.size, isSizeOverridden: requested != accepted.size,
-      transport: accepted.transport, transportClass: context.messenger.transportClass(of: transport.role))
+      streamingProtocol: accepted.streamingProtocol,
+      transportClass: context.messenger.transportClass(of: transport.role))
     lastGrant = grant
     transport.started()
     geometry = context.announced.geometry(of: accepted.size, requested: requested)

@@ -62,8 +62,8 @@ extension StreamNegotiation {
 package enum StreamNotification: Equatable, Sendable {
   /// The service stays open, and nothing is sent.
   case suspended(reason: String)
-  /// The driver or the head unit has ended the stream: suspended time is counted from now on.
-  case suspensionBegan
+  /// There is no service because of the driver, the head unit or the connection; the counters take that for a suspension.
+  case suspendedTimeBegan
   /// The stream can't start, because no transport may carry it.
   case waiting(TransportWait)
   /// The pipeline should pause until it is asked to play on.

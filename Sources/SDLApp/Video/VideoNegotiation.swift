@@ -95,7 +95,7 @@ extension VideoNegotiation {
   private var grant: VideoGrant? { stream.service?.grant }
 
   /// A grant that is not used, because app or input are about to change.
-  package var hasUnusedGrant: Bool { hasGrant && !isSuspendedBySession && permission == nil }
+  package var hasUnusedGrant: Bool { hasGrant && !isServiceHeld && permission == nil }
 
   /// A notice should be shown when the stream is suspended.
   package var isNoticeWanted: Bool { app.isNoticeWanted }
@@ -110,10 +110,10 @@ extension VideoNegotiation {
   /// The driver does not show the app.
   package var isDriverElsewhere: Bool { session.hmi.map { !$0.allowsVideo } ?? false }
 
-  private var isSuspendedBySession: Bool { session.videoState == .suspended }
+  private var isServiceHeld: Bool { session.videoState == .suspended }
 
-  /// Driver or app have suspended the stream, as opposed to a head unit that is not there or not ready.
-  private var isSuspended: Bool { !app.state.isInForeground || isSuspendedBySession || isDriverElsewhere }
+  /// Driver or app do not want video now, as opposed to a head unit that is not there or not ready.
+  private var isUnwanted: Bool { !app.state.isInForeground || isServiceHeld || isDriverElsewhere }
 
   private var prefersAnotherSize: Bool { upstream.prefersAnotherSize(selection) }
 
@@ -166,7 +166,7 @@ extension VideoNegotiation {
     guard !pipeline.isStopping, let subject = selection.answered(question) else { return false }
     outputs.append(.supportedDisplays(supported))
     let former = selection.newestChoice
-    selection.renewLadder(for: choice, allowed: settings.transports, running: grant?.transport)
+    selection.renewLadder(for: choice, allowed: settings.streamingProtocols, running: grant?.streamingProtocol)
     let outcome = selection.take(
       choice, settings.resizePolicy, streamSize: resize.size, grantedSize: grant?.size, isRaw: isInputRaw,
       subject)
@@ -195,7 +195,7 @@ extension VideoNegotiation {
 
   /// - Parameter asksUpstream: whether upstream should change to the first choice if its present size is accepted.
   private mutating func replaceChoice(_ new: VideoChoice, asksUpstream: Bool, lostFrames: UInt64, now: Duration) {
-    guard selection.replace(new, allowed: settings.transports) else { return }
+    guard selection.replace(new, allowed: settings.streamingProtocols) else { return }
     upstream.choiceChanged(asks: asksUpstream)
     if let size = grant?.size ?? requests.current?.size, selection.accepts(size) != true || prefersAnotherSize {
       requests.settle(now: now)
@@ -281,7 +281,8 @@ extension VideoNegotiation {
     if let wait = status.videoWait, wait != former.videoWait, pipeline.isRunning { notify(.stream(.waiting(wait))) }
     if let video = status.video, video != former.video {
       let (displays, leftOut) = try selection.receive(
-        video.capability, screen: video.fallbackSize, allowed: settings.transports, largest: settings.largestPicture)
+        video.capability, screen: video.fallbackSize, allowed: settings.streamingProtocols,
+        largest: settings.largestPicture)
       if let leftOut { notify(.problem(leftOut)) }
       questions.ranges = beginChoice(.headUnit(displays))
     }
@@ -312,7 +313,7 @@ extension VideoNegotiation {
     }
     // On the other transport it would continue as it was, and in another size it does.
     let continues = [.moved, .transportLost, .resized].contains(reason) || reason == .app && isResizing
-    guard !continues, hadRun, selection.forgetRefusals(allowed: settings.transports) else { return false }
+    guard !continues, hadRun, selection.forgetRefusals(allowed: settings.streamingProtocols) else { return false }
     if selection.overridingSize == nil, settings.resizePolicy != .keep { upstream.choiceChanged(asks: true) }
     return upstream.shouldBeAsked(selection) && !supportsNone && !pipeline.isEnded
   }
@@ -323,7 +324,7 @@ extension VideoNegotiation {
     selection.connectionLost()
     upstream.connectionLost()
     requests.connectionLost()
-    if stream.connectionLost() { notify(.stream(.suspensionBegan)) }
+    if stream.connectionLost() { notify(.stream(.suspendedTimeBegan)) }
   }
 
   /// A start of video has failed: try the same again later, or something else at once.
@@ -404,9 +405,9 @@ extension VideoNegotiation {
     }
     // The frame that asks waits for the answer: an application that pauses loses nothing.
     let asks = timing != .live && requestPause()
-    // Before the driver has opened the app for the first time, the stream is not suspended.
+    // Before the driver has opened the app for the first time, nothing is suspended.
     let wasSeen = stream.hasStreamed || !app.state.isInForeground
-    let reason: FrameDropReason = isSuspended && wasSeen ? .suspended : .notStreaming
+    let reason: FrameDropReason = isUnwanted && wasSeen ? .suspended : .notStreaming
     let waits = asks || timing == .unsynchronized && pipeline.isPlaying
     return waits ? .wait(thenDrop: reason) : .drop(reason)
   }
@@ -454,13 +455,13 @@ extension VideoNegotiation {
 
   private mutating func announceStop(_ reason: StreamStopReason) {
     if stream.stop(reason) { notify(.stopped(reason)) }
-    if reason == .hmiStatus || reason == .headUnit { notify(.stream(.suspensionBegan)) }
+    if reason.isFromCar { notify(.stream(.suspendedTimeBegan)) }
   }
 
   /// Asks the application to pause until there is a service that may be used; returns whether it did. A brief change of
   /// the app's state may be over before the session sees it.
   private mutating func requestPause() -> Bool {
-    guard settings.suspendPolicy == .auto, pipeline.isPlaying, !hasGrant || isSuspendedBySession,
+    guard settings.suspendPolicy == .auto, pipeline.isPlaying, !hasGrant || isServiceHeld,
       stream.requestPause()
     else { return false }
     notify(.stream(.requestPause))
@@ -470,7 +471,7 @@ extension VideoNegotiation {
   /// A pipeline that was asked to pause has to play again if upstream must change its size before a start, or if there
   /// will be none.
   private mutating func requestPlayingIfNeeded() {
-    guard !isSuspended, session.hmi != nil, !hasGrant, pipeline.isRunning, nextRequest == nil,
+    guard !isUnwanted, session.hmi != nil, !hasGrant, pipeline.isRunning, nextRequest == nil,
       upstream.shouldBeAsked(selection) || supportsNone, stream.requestPlaying()
     else { return }
     notify(.stream(.requestPlaying))

@@ -37,7 +37,7 @@ extension VideoNegotiation {
     package var suspendPolicy = SuspendPolicy.auto
     package var resizePolicy = ResizePolicy.renegotiate
     /// How H.264 may be carried, in order of preference; nil leaves it to the head unit.
-    package var transports: [VideoTransport]?
+    package var streamingProtocols: [VideoStreamingProtocol]?
     package var encoder = EncoderPreferences()
     /// No picture has more pixels than this one: they cost memory and computing time, and it is the head unit that asks
     /// for them.

@@ -9,7 +9,7 @@ package enum VideoProblem: Error, Equatable, Sendable {
   }
 
   /// The head unit lists no format that can be sent, or none that the user allows.
-  case noCommonFormat(offered: [VideoStreamingFormat], allowed: [VideoTransport]?)
+  case noCommonFormat(offered: [VideoStreamingFormat], allowed: [VideoStreamingProtocol]?)
   /// The head unit wants pictures that are larger than the user allows. `others`: it has other displays besides.
   case tooLarge([VideoSize], largest: VideoSize, others: Bool)
   /// The app supports none of the head unit's displays.
@@ -38,7 +38,7 @@ extension VideoProblem: CustomStringConvertible {
     switch self {
     case .noCommonFormat(let offered, let allowed):
       let takes = offered.map(\.description).joined(separator: ", ")
-      let sends = (allowed ?? VideoTransport.allCases).map(\.rawValue).joined(separator: ", ")
+      let sends = (allowed ?? VideoStreamingProtocol.allCases).map(\.rawValue).joined(separator: ", ")
       return "There is no common format: the head unit takes \(takes), and the sink sends H264 over \(sends)"
         + (allowed == nil ? "." : " as set by video-formats.")
     case .tooLarge(let sizes, let largest, others: true):

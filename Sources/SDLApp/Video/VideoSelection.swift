@@ -15,9 +15,9 @@ struct VideoSelection: Sendable {
   private var laterChoice: VideoChoice?
 
   /// The possible requests, since the head unit last announced sizes.
-  private(set) var ladder = VideoStartLadder(sizes: [], transports: [])
-  /// The transports with which the ladder began; nil when its refusals do not count any more.
-  private var ladderTransports: [VideoTransport]?
+  private(set) var ladder = VideoStartLadder(sizes: [], protocols: [])
+  /// The protocols with which the ladder began; nil when its refusals do not count any more.
+  private var ladderProtocols: [VideoStreamingProtocol]?
   /// The last report to the application of displays that are left out because they are too large.
   private var reportedLeftOut: VideoProblem?
   /// The last report to the application of why no display is supported.
@@ -125,15 +125,15 @@ extension VideoSelection {
 /// Inputs of the head unit.
 extension VideoSelection {
   /// - Parameters:
-  ///   - allowed: the transports of H.264 that the user allows; nil for all.
+  ///   - allowed: the streaming protocols that the user allows; nil for all.
   ///   - largest: the picture with the most pixels that the user allows.
   /// - Returns: the displays that can be streamed to, and those that are too large, unless that was the last report.
   /// - Throws: when both sides have no format or size in common.
   mutating func receive(
-    _ capability: VideoStreamingCapability?, screen: VideoSize?, allowed: [VideoTransport]?, largest: VideoSize
+    _ capability: VideoStreamingCapability?, screen: VideoSize?, allowed: [VideoStreamingProtocol]?, largest: VideoSize
   ) throws(VideoProblem) -> (displays: [VideoDisplay], leftOut: VideoProblem?) {
     func isUsable(_ formats: [VideoStreamingFormat]?) -> Bool {
-      !VideoTransport.choices(offered: formats, wished: allowed).isEmpty
+      !VideoStreamingProtocol.choices(offered: formats, wished: allowed).isEmpty
     }
     let displays = VideoDisplay.displays(of: capability, screen: screen)
     let usable = displays.filter { isUsable($0.formats) }
@@ -189,7 +189,7 @@ extension VideoSelection {
   mutating func connectionLost() {
     overridingDisplay = nil
     laterChoice = nil
-    ladderTransports = nil
+    ladderProtocols = nil
     questions.connectionLost()
   }
 }
@@ -268,9 +268,9 @@ extension VideoSelection {
     if overridingDisplay != nil { overridingDisplay = kept }
   }
 
-  /// - Parameter allowed: the transports of H.264 that the user allows.
+  /// - Parameter allowed: the streaming protocols that the user allows.
   /// - Returns: whether the sizes have changed.
-  mutating func replace(_ new: VideoChoice, allowed: [VideoTransport]?) -> Bool {
+  mutating func replace(_ new: VideoChoice, allowed: [VideoStreamingProtocol]?) -> Bool {
     laterChoice = nil
     guard choice?.hasSameSizes(as: new) != true else {
       replaceSameSizes(new)
@@ -307,32 +307,34 @@ extension VideoSelection {
 
 /// Refused requests that may be made again.
 extension VideoSelection {
-  /// Refused requests may be made again, if `choice` has other transports; but not while that would end a running
+  /// Refused requests may be made again, if `choice` has other protocols; but not while that would end a running
   /// stream.
-  mutating func renewLadder(for choice: VideoChoice, allowed: [VideoTransport]?, running: VideoTransport?) {
-    let transports = transports(for: choice, allowed: allowed)
-    let endsStream = running.map { !transports.contains($0) } ?? true
-    if ladderTransports == nil || transports != ladderTransports && endsStream { beginLadder(choice, allowed: allowed) }
+  mutating func renewLadder(
+    for choice: VideoChoice, allowed: [VideoStreamingProtocol]?, running: VideoStreamingProtocol?
+  ) {
+    let protocols = protocols(for: choice, allowed: allowed)
+    let endsStream = running.map { !protocols.contains($0) } ?? true
+    if ladderProtocols == nil || protocols != ladderProtocols && endsStream { beginLadder(choice, allowed: allowed) }
   }
 
   /// A stream that has run proves that refusals were not final: the next one begins with the first choice.
   ///
   /// - Returns: whether anything had been refused.
-  mutating func forgetRefusals(allowed: [VideoTransport]?) -> Bool {
+  mutating func forgetRefusals(allowed: [VideoStreamingProtocol]?) -> Bool {
     guard ladder.hasRefusals, let choice else { return false }
     beginLadder(choice, allowed: allowed)
     return true
   }
 
-  private mutating func beginLadder(_ choice: VideoChoice, allowed: [VideoTransport]?) {
-    let transports = transports(for: choice, allowed: allowed)
-    ladderTransports = transports
-    ladder = VideoStartLadder(sizes: choice.sizes + choice.fallbackSizes, transports: transports)
+  private mutating func beginLadder(_ choice: VideoChoice, allowed: [VideoStreamingProtocol]?) {
+    let protocols = protocols(for: choice, allowed: allowed)
+    ladderProtocols = protocols
+    ladder = VideoStartLadder(sizes: choice.sizes + choice.fallbackSizes, protocols: protocols)
   }
 
-  /// The transports for the first choice, in order of preference.
-  private func transports(for choice: VideoChoice, allowed: [VideoTransport]?) -> [VideoTransport] {
+  /// The protocols for the first choice, in order of preference.
+  private func protocols(for choice: VideoChoice, allowed: [VideoStreamingProtocol]?) -> [VideoStreamingProtocol] {
     let formats = choice.acceptedDisplays.first.map(\.formats) ?? capability?.supportedFormats
-    return VideoTransport.choices(offered: formats, wished: allowed)
+    return VideoStreamingProtocol.choices(offered: formats, wished: allowed)
   }
 }

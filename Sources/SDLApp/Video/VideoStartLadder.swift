@@ -1,10 +1,10 @@
 /// The requests to try, from the first choice downwards, when the head unit refuses starts of video and names
 /// parameters.
 ///
-/// A refused width or height leads to the next size, a refused codec or protocol to the next transport, both to both.
-/// When sizes or transports have run out, one start without parameters is the last resort (SDL-0058); head units
+/// A refused width or height leads to the next size, a refused codec or protocol to the next protocol, both to both.
+/// When sizes or protocols have run out, one start without parameters is the last resort (SDL-0058); head units
 /// without a capability take it as H.264 over RAW. After that nothing is left. No refused request is repeated, so there
-/// are at most sizes + transports − 1 requests before the last.
+/// are at most sizes + protocols − 1 requests before the last.
 package struct VideoStartLadder: Equatable, Sendable {
   /// A request that the head unit refused.
   package struct Attempt: Equatable, Sendable {
@@ -23,7 +23,7 @@ package struct VideoStartLadder: Equatable, Sendable {
   /// size.
   package private(set) var sizes: [VideoSize]
   /// What has not been refused, in order of preference.
-  package private(set) var transports: [VideoTransport]
+  package private(set) var protocols: [VideoStreamingProtocol]
   /// Refused requests, in their order.
   package private(set) var attempts: [Attempt] = []
   /// There are further sizes, but the input can't change.
@@ -33,28 +33,28 @@ package struct VideoStartLadder: Equatable, Sendable {
   /// Only a head unit that refuses its own sizes gets that far.
   private var attemptLimit: Int
 
-  /// A ladder without refusals. Without transports there is nothing to request.
-  package init(sizes: [VideoSize], transports: [VideoTransport]) {
+  /// A ladder without refusals. Without protocols there is nothing to request.
+  package init(sizes: [VideoSize], protocols: [VideoStreamingProtocol]) {
     self.sizes = sizes
-    self.transports = transports
-    attemptLimit = max(sizes.count, 1) + transports.count
-    if transports.isEmpty { step = .exhausted }
+    self.protocols = protocols
+    attemptLimit = max(sizes.count, 1) + protocols.count
+    if protocols.isEmpty { step = .exhausted }
   }
 
-  /// The refusals of `former` count on, as far as a size and a transport are left to request.
+  /// The refusals of `former` count on, as far as a size and a protocol are left to request.
   mutating func keepRefusals(of former: VideoStartLadder) {
     let sizes = sizes.filter { !former.refusedSizes.contains($0) }
     if !sizes.isEmpty {
       refusedSizes = former.refusedSizes.intersection(self.sizes)
       self.sizes = sizes
     }
-    let refusedTransports = former.attempts.map(\.request.transport).filter { !former.transports.contains($0) }
-    let transports = transports.filter { !refusedTransports.contains($0) }
-    if !transports.isEmpty { self.transports = transports }
+    let refusedProtocols = former.attempts.map(\.request.streamingProtocol).filter { !former.protocols.contains($0) }
+    let protocols = protocols.filter { !refusedProtocols.contains($0) }
+    if !protocols.isEmpty { self.protocols = protocols }
     attempts = former.attempts.filter {
-      refusedSizes.contains($0.request.size) || refusedTransports.contains($0.request.transport)
+      refusedSizes.contains($0.request.size) || refusedProtocols.contains($0.request.streamingProtocol)
     }
-    attemptLimit = attempts.count + max(self.sizes.count, 1) + self.transports.count
+    attemptLimit = attempts.count + max(self.sizes.count, 1) + self.protocols.count
   }
 
   /// Whether requests name size and format, as opposed to the last one, which names nothing.
@@ -71,9 +71,9 @@ package struct VideoStartLadder: Equatable, Sendable {
   package func request(for size: VideoSize) -> VideoStartRequest? {
     switch step {
     case .parameters:
-      guard allows(size), let transport = transports.first else { return nil }
-      return VideoStartRequest(size: size, transport: transport)
-    case .bare: return VideoStartRequest(size: size, transport: .raw, isBare: true)
+      guard allows(size), let streamingProtocol = protocols.first else { return nil }
+      return VideoStartRequest(size: size, streamingProtocol: streamingProtocol)
+    case .bare: return VideoStartRequest(size: size, streamingProtocol: .raw, isBare: true)
     case .exhausted: return nil
     }
   }
@@ -92,8 +92,8 @@ package struct VideoStartLadder: Equatable, Sendable {
       if sizes.isEmpty { step = .bare }
     }
     if failure.concernsFormat {
-      transports.removeAll { $0 == request.transport }
-      if transports.isEmpty { step = .bare }
+      protocols.removeAll { $0 == request.streamingProtocol }
+      if protocols.isEmpty { step = .bare }
     }
     if case .keptRefusing = failure { step = .bare }
     if attempts.count >= attemptLimit { step = .bare }

@@ -273,7 +273,7 @@ struct FuzzedSessions: ~Copyable {
     case 0: perform(app.setVideoRequest(nil, now: now))
     case 1:
       let size = VideoSize(2 * Int(input.byte()), 2 * Int(input.byte()))
-      let request = VideoStartRequest(size: size, transport: input.pick([.raw, .rtp]), isBare: input.flag())
+      let request = VideoStartRequest(size: size, streamingProtocol: input.pick([.raw, .rtp]), isBare: input.flag())
       perform(app.setVideoRequest(request, now: now))
     case 2: perform(app.setAudioRequest(input.flag() ? AudioStartRequest() : nil, now: now))
     case 3: perform(app.setAppState(input.pick(AppState.allCases), now: now))

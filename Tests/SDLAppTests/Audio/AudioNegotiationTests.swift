@@ -201,7 +201,7 @@ import Testing
     var driver = Driver()
     driver.start()
     driver.stopService(reason)
-    #expect(driver.notifications.contains(.stream(.suspensionBegan)))
+    #expect(driver.notifications.contains(.stream(.suspendedTimeBegan)))
   }
 
   @Test func reconnected() {
@@ -209,7 +209,7 @@ import Testing
     driver.start()
     driver.stopService(.connectionLost)
     driver.loseConnection()
-    #expect(driver.notifications.last == .stream(.suspensionBegan))
+    #expect(driver.notifications.last == .stream(.suspendedTimeBegan))
     #expect(driver.decide(.live) == .drop(.notStreaming))
     #expect(driver.decide(.synchronized) == .wait(thenDrop: .notStreaming))
     #expect(driver.notifications.last == .stream(.requestPause))

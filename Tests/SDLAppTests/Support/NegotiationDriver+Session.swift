@@ -85,7 +85,8 @@ extension NegotiationDriver {
     let size = overridingSize ?? request.size
     let grant = VideoGrant(
       media: MediaGrant(service: .video, epoch: epoch, sessionID: 1, version: 5, maximumPayload: 1000), size: size,
-      isSizeOverridden: size != request.size, transport: request.transport, transportClass: transportClass)
+      isSizeOverridden: size != request.size, streamingProtocol: request.streamingProtocol,
+      transportClass: transportClass)
     publish {
       $0.videoGrant = grant
       $0.videoState = .streaming
@@ -112,7 +113,7 @@ extension NegotiationDriver {
   func loseConnection() {
     if running != nil { stop(.connectionLost) }
     session = AppSession.Status()
-    announcedTransports = []
+    announcedProtocols = []
     hasRefused = false
     tell(session)
   }

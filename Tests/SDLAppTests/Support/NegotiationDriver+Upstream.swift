@@ -3,8 +3,8 @@
 /// What the head unit announces, and what ranges, caps and frames of upstream make of it.
 extension NegotiationDriver {
   /// The head unit takes `sizes`; `fallbacks` are from a list that these have replaced.
-  func announce(_ sizes: [VideoSize], fallbacks: [VideoSize] = [], over transports: [VideoTransport] = [.raw]) {
-    let formats = transports.map { VideoStreamingFormat(videoProtocol: $0.rawValue, codec: "H264") }
+  func announce(_ sizes: [VideoSize], fallbacks: [VideoSize] = [], over protocols: [VideoStreamingProtocol] = [.raw]) {
+    let formats = protocols.map { VideoStreamingFormat(videoProtocol: $0.rawValue, codec: "H264") }
     announce(sizes.map { VideoDisplay(size: $0) }, fallbacks: fallbacks.map { VideoDisplay(size: $0) }, formats)
   }
 
@@ -13,7 +13,7 @@ extension NegotiationDriver {
     capability.supportedFormats = formats
     capability.additionalCapabilities = displays.dropFirst().map(Self.entry)
     capability.formerCapabilities = fallbacks.map(Self.entry)
-    announcedTransports.formUnion(VideoTransport.choices(offered: formats))
+    announcedProtocols.formUnion(VideoStreamingProtocol.choices(offered: formats))
     publish { $0.video = AppSession.VideoCapability(capability: capability, fallbackSize: nil) }
   }
 

@@ -32,7 +32,7 @@ final class NegotiationDriver {
   /// What holds in the session.
   var session = AppSession.Status()
   /// What the head unit of the present connection has announced so far.
-  var announcedTransports: Set<VideoTransport> = []
+  var announcedProtocols: Set<VideoStreamingProtocol> = []
   /// It has refused a start.
   var hasRefused = false
   var appState = AppState.foreground
@@ -127,7 +127,7 @@ final class NegotiationDriver {
 extension NegotiationDriver {
   /// "RTP 800×380", or "bare 800×380".
   static func text(_ request: VideoStartRequest) -> String {
-    "\(request.isBare ? "bare" : request.transport.rawValue) \(request.size)"
+    "\(request.isBare ? "bare" : request.streamingProtocol.rawValue) \(request.size)"
   }
 
   static func text(_ notification: VideoNotification) -> String {
@@ -144,7 +144,7 @@ extension NegotiationDriver {
   private static func text(_ notification: StreamNotification) -> String {
     switch notification {
     case .suspended(let reason): "suspended \(reason)"
-    case .suspensionBegan: "suspension"
+    case .suspendedTimeBegan: "suspension"
     case .waiting(let wait): "waiting \(wait.rawValue)"
     case .requestPause: "pause"
     case .requestPlaying: "play"

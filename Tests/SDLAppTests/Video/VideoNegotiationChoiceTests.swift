@@ -137,20 +137,20 @@ import Testing
   @Test(
     arguments: [
       ([.raw], ["RTP"], true), ([.raw, .rtp], ["RTP"], false), (nil, ["RTP"], false), (nil, ["RTSP"], true),
-    ] as [([VideoTransport]?, [String], Bool)])
-  func commonFormat(_ allowed: [VideoTransport]?, offered: [String], fails: Bool) {
-    let driver = NegotiationDriver { $0.transports = allowed }
+    ] as [([VideoStreamingProtocol]?, [String], Bool)])
+  func commonFormat(_ allowed: [VideoStreamingProtocol]?, offered: [String], fails: Bool) {
+    let driver = NegotiationDriver { $0.streamingProtocols = allowed }
     driver.announce([], offered.map { VideoStreamingFormat(videoProtocol: $0, codec: "H264") })
     #expect((driver.error != nil) == fails)
     guard case .noCommonFormat? = driver.error else { return #expect(!fails) }
     #expect(driver.take() == ["error"])
   }
 
-  @Test func transportsInTheUsersOrder() {
-    let driver = NegotiationDriver.playing([]) { $0.transports = [.rtp, .raw] }
+  @Test func protocolsInTheUsersOrder() {
+    let driver = NegotiationDriver.playing([]) { $0.streamingProtocols = [.rtp, .raw] }
     driver.announce([Self.wide], over: [.raw, .rtp])
     driver.input(Self.wide)
-    #expect(driver.request == VideoStartRequest(size: Self.wide, transport: .rtp))
+    #expect(driver.request == VideoStartRequest(size: Self.wide, streamingProtocol: .rtp))
   }
 
   /// Rates are those of the display that is streamed.

@@ -107,8 +107,8 @@ import Testing
       let negotiation = driver.negotiation
       if let request = driver.request {
         #expect(hasPlayed && !isEnded && negotiation.inputSize != nil, "\(steps)")
-        #expect(!driver.announcedTransports.isEmpty, "\(steps)")
-        #expect(request.isBare || driver.announcedTransports.contains(request.transport), "\(steps)")
+        #expect(!driver.announcedProtocols.isEmpty, "\(steps)")
+        #expect(request.isBare || driver.announcedProtocols.contains(request.streamingProtocol), "\(steps)")
         #expect(!request.isBare || driver.hasRefused, "\(steps)")
       }
       if let permission = negotiation.permission {

@@ -10,7 +10,7 @@ import Testing
   private static let tiny = VideoSize(320, 200)
   private static let height = ["height"]
   private static let width = ["width"]
-  private static let transport = ["videoProtocol"]
+  private static let videoProtocol = ["videoProtocol"]
 
   /// Sends frames and lets upstream change, until the stream stands or has failed.
   private func settle(_ driver: NegotiationDriver) {
@@ -27,7 +27,7 @@ import Testing
     var testDescription: String
     var sizes = [wide, small]
     var fallbacks: [VideoSize] = []
-    var formats: [VideoTransport] = [.rtp, .raw]
+    var formats: [VideoStreamingProtocol] = [.rtp, .raw]
     var upstream: [VideoSize]?
     var isRaw = true
     /// Of the starts in order; the one after the last is accepted.
@@ -39,7 +39,7 @@ import Testing
   /// ``VideoStartLadderTests`` has the orders of refusals.
   static let rows = [
     Row(
-      testDescription: "everything refused", refusals: [transport, height, height, []],
+      testDescription: "everything refused", refusals: [videoProtocol, height, height, []],
       starts: ["RTP 800×380", "RAW 800×380", "RAW 480×320", "bare 480×320", "error"]),
     Row(
       testDescription: "upstream has one size", upstream: [wide], refusals: [height],
@@ -54,14 +54,14 @@ import Testing
       testDescription: "encoded input can't change", isRaw: false, refusals: [width],
       starts: ["RTP 800×380", "bare 800×380"]),
     Row(
-      testDescription: "encoded input, another transport", isRaw: false, refusals: [transport],
+      testDescription: "encoded input, another protocol", isRaw: false, refusals: [videoProtocol],
       starts: ["RTP 800×380", "RAW 800×380"]),
     Row(
       testDescription: "fallbacks come last", sizes: [small], fallbacks: [wide, tiny], formats: [.raw],
       refusals: [height, width], starts: ["RAW 480×320", "RAW 800×380", "RAW 320×200"]),
     Row(
       testDescription: "fallbacks in both formats", sizes: [small], fallbacks: [tiny],
-      refusals: [transport, height], starts: ["RTP 480×320", "RAW 480×320", "RAW 320×200"]),
+      refusals: [videoProtocol, height], starts: ["RTP 480×320", "RAW 480×320", "RAW 320×200"]),
     Row(
       testDescription: "fallbacks, all refused", sizes: [small], fallbacks: [tiny], formats: [.raw],
       refusals: [height, height, []], starts: ["RAW 480×320", "RAW 320×200", "bare 320×200", "error"]),
@@ -69,7 +69,7 @@ import Testing
       testDescription: "fallbacks that upstream lacks", sizes: [small], fallbacks: [wide, tiny], formats: [.raw],
       upstream: [small, tiny], refusals: [height], starts: ["RAW 480×320", "RAW 320×200"]),
     Row(
-      testDescription: "any size", sizes: [], refusals: [transport, transport],
+      testDescription: "any size", sizes: [], refusals: [videoProtocol, videoProtocol],
       starts: ["RTP 800×380", "RAW 800×380", "bare 800×380"]),
   ]
 
@@ -116,7 +116,7 @@ import Testing
     #expect(driver.request == nil && driver.negotiation.acceptedDisplays?.map(\.streamSize) == [Self.small])
     #expect(driver.frame() == "dropped wrongSize")
     driver.renegotiate()
-    #expect(driver.request == VideoStartRequest(size: Self.small, transport: .raw))
+    #expect(driver.request == VideoStartRequest(size: Self.small, streamingProtocol: .raw))
   }
 
   /// After a success in RAW 480×320 the next start begins again with the first choice.
@@ -124,7 +124,7 @@ import Testing
   func whatWasRefusedIsForgottenAfterASuccess(reason: StreamStopReason) {
     let driver = NegotiationDriver.playing([])
     driver.announce([Self.wide, Self.small], over: [.rtp, .raw])
-    driver.refusals = [Self.transport, Self.width]
+    driver.refusals = [Self.videoProtocol, Self.width]
     driver.input(Self.wide)
     settle(driver)
     let first = ["RTP 800×380", "RAW 800×380", "RAW 480×320"]
@@ -147,7 +147,7 @@ import Testing
   func whatWasRefusedCountsAfterAMove(reason: StreamStopReason) {
     let driver = NegotiationDriver.playing([])
     driver.announce([Self.wide, Self.small], over: [.rtp, .raw])
-    driver.refusals = [Self.transport, Self.width]
+    driver.refusals = [Self.videoProtocol, Self.width]
     driver.input(Self.wide)
     settle(driver)
     let first = ["RTP 800×380", "RAW 800×380", "RAW 480×320"]
@@ -164,48 +164,48 @@ import Testing
     driver.announce([Self.wide], over: [.rtp, .raw])
     driver.input(Self.wide)
     driver.refuse(
-      VideoStartRequest(size: Self.wide, transport: .rtp),
-      .refused(rejectedParameters: Self.transport, reason: nil))
+      VideoStartRequest(size: Self.wide, streamingProtocol: .rtp),
+      .refused(rejectedParameters: Self.videoProtocol, reason: nil))
     driver.show(.background)
     driver.runSession()
     driver.setAppState(.background)
     driver.setAppState(.foreground)
     driver.show(.full)
-    #expect(driver.request == VideoStartRequest(size: Self.wide, transport: .raw))
+    #expect(driver.request == VideoStartRequest(size: Self.wide, streamingProtocol: .raw))
   }
 
   /// A service that ends before its first frame is no success.
   @Test func serviceWithoutAFrameIsNoSuccess() {
     let driver = NegotiationDriver.playing([])
     driver.announce([Self.wide], over: [.rtp, .raw])
-    driver.refusals = [Self.transport]
+    driver.refusals = [Self.videoProtocol]
     driver.input(Self.wide)
     driver.runSession()
     #expect(driver.starts == ["RTP 800×380", "RAW 800×380"])
     driver.stop(.headUnit)
-    #expect(driver.request == VideoStartRequest(size: Self.wide, transport: .raw))
+    #expect(driver.request == VideoStartRequest(size: Self.wide, streamingProtocol: .raw))
     driver.runSession()
     #expect(driver.frame() == "sent")
     driver.stop(.headUnit)
-    #expect(driver.request == VideoStartRequest(size: Self.wide, transport: .rtp))
+    #expect(driver.request == VideoStartRequest(size: Self.wide, streamingProtocol: .rtp))
   }
 
   @Test func aNewListOfSizesForgetsRefusals() {
     let driver = NegotiationDriver.playing([])
     driver.announce([Self.wide, Self.small], over: [.rtp, .raw])
-    driver.refusals = [Self.transport, Self.width]
+    driver.refusals = [Self.videoProtocol, Self.width]
     driver.input(Self.wide)
     driver.runSession()
     #expect(driver.request == nil)
     driver.announce([Self.wide, Self.tiny], over: [.rtp, .raw])
-    #expect(driver.request == VideoStartRequest(size: Self.wide, transport: .rtp))
+    #expect(driver.request == VideoStartRequest(size: Self.wide, streamingProtocol: .rtp))
   }
 
   /// The running size's scale changes: what was refused stays refused, and is not requested again although the stream
   /// restarts, until the next stream.
-  @Test(arguments: [[VideoTransport.raw], [.rtp, .raw]])
-  func anotherScaleForgetsNoRefusals(_ transports: [VideoTransport]) {
-    let formats = transports.map { VideoStreamingFormat(videoProtocol: $0.rawValue, codec: "H264") }
+  @Test(arguments: [[VideoStreamingProtocol.raw], [.rtp, .raw]])
+  func anotherScaleForgetsNoRefusals(_ protocols: [VideoStreamingProtocol]) {
+    let formats = protocols.map { VideoStreamingFormat(videoProtocol: $0.rawValue, codec: "H264") }
     let driver = NegotiationDriver.playing([])
     func announce(scale: Double) {
       let displays = [
@@ -214,7 +214,7 @@ import Testing
       driver.announce(displays, formats)
     }
     announce(scale: 1)
-    driver.refusals = transports.count > 1 ? [Self.transport, Self.width] : [Self.width]
+    driver.refusals = protocols.count > 1 ? [Self.videoProtocol, Self.width] : [Self.width]
     driver.input(Self.wide)
     settle(driver)
     #expect(driver.starts.last == "RAW 320×200")
@@ -228,7 +228,7 @@ import Testing
     driver.renegotiate()
     driver.show(.full)
     settle(driver)
-    #expect(driver.starts == ["RAW 160×100", "\(transports[0].rawValue) 800×380"])
+    #expect(driver.starts == ["RAW 160×100", "\(protocols[0].rawValue) 800×380"])
   }
 
   /// A refusal that names nothing may be the moment: the same is requested later.

@@ -6,7 +6,7 @@ import Testing
   struct Case: Sendable, CustomTestStringConvertible {
     var id: String
     var sizes = [VideoSize(800, 380), VideoSize(480, 320)]
-    var formats: [VideoTransport] = [.rtp, .raw]
+    var formats: [VideoStreamingProtocol] = [.rtp, .raw]
     /// What is rejected of one request after the other; the one after the last is accepted.
     var rejected: [[String]]
     /// Those that were made, with "bare" for the one without parameters, and "stop" when nothing is left.
@@ -19,54 +19,54 @@ import Testing
   private static let height = ["height"]
   private static let size = ["height", "width"]
   private static let codec = ["videoCodec"]
-  private static let transport = ["videoProtocol"]
+  private static let videoProtocol = ["videoProtocol"]
   private static let three = [VideoSize(800, 380), VideoSize(480, 320), VideoSize(320, 200)]
 
   @Test(arguments: [
-    Case(id: "another transport", rejected: [transport], requests: ["RTP 800×380", "RAW 800×380"]),
+    Case(id: "another protocol", rejected: [videoProtocol], requests: ["RTP 800×380", "RAW 800×380"]),
     Case(id: "another size", rejected: [height], requests: ["RTP 800×380", "RTP 480×320"]),
     Case(
-      id: "another transport, then another size", rejected: [transport, width],
+      id: "another protocol, then another size", rejected: [videoProtocol, width],
       requests: ["RTP 800×380", "RAW 800×380", "RAW 480×320"]),
     Case(
-      id: "everything refused", rejected: [transport, height, height, []],
+      id: "everything refused", rejected: [videoProtocol, height, height, []],
       requests: ["RTP 800×380", "RAW 800×380", "RAW 480×320", "bare 480×320", "stop"]),
     Case(
-      id: "the bare one accepted", rejected: [transport, height, height],
+      id: "the bare one accepted", rejected: [videoProtocol, height, height],
       requests: ["RTP 800×380", "RAW 800×380", "RAW 480×320", "bare 480×320"]),
     Case(id: "nothing refused", rejected: [], requests: ["RTP 800×380"]),
     Case(id: "width alone", rejected: [width], requests: ["RTP 800×380", "RTP 480×320"]),
     Case(id: "both sides", rejected: [size], requests: ["RTP 800×380", "RTP 480×320"]),
     Case(id: "codec alone", rejected: [codec], requests: ["RTP 800×380", "RAW 800×380"]),
-    Case(id: "codec and protocol", rejected: [codec + transport], requests: ["RTP 800×380", "RAW 800×380"]),
-    Case(id: "both kinds", rejected: [width + transport], requests: ["RTP 800×380", "RAW 480×320"]),
+    Case(id: "codec and protocol", rejected: [codec + videoProtocol], requests: ["RTP 800×380", "RAW 800×380"]),
+    Case(id: "both kinds", rejected: [width + videoProtocol], requests: ["RTP 800×380", "RAW 480×320"]),
     Case(
       id: "both kinds twice", rejected: [size + codec, size + codec, []],
       requests: ["RTP 800×380", "RAW 480×320", "bare 480×320", "stop"]),
     Case(
-      id: "format twice", rejected: [transport, codec],
+      id: "format twice", rejected: [videoProtocol, codec],
       requests: ["RTP 800×380", "RAW 800×380", "bare 800×380"]),
     Case(
       id: "height twice", rejected: [height, height],
       requests: ["RTP 800×380", "RTP 480×320", "bare 480×320"]),
     Case(
-      id: "size, format, size", rejected: [height, transport, width],
+      id: "size, format, size", rejected: [height, videoProtocol, width],
       requests: ["RTP 800×380", "RTP 480×320", "RAW 480×320", "bare 480×320"]),
     Case(
-      id: "one size, format", sizes: [VideoSize(800, 380)], rejected: [transport, transport],
+      id: "one size, format", sizes: [VideoSize(800, 380)], rejected: [videoProtocol, videoProtocol],
       requests: ["RTP 800×380", "RAW 800×380", "bare 800×380"]),
     Case(
       id: "one size, size", sizes: [VideoSize(800, 380)], rejected: [width],
       requests: ["RTP 800×380", "bare 800×380"]),
     Case(
-      id: "one format, format", formats: [.raw], rejected: [transport, []],
+      id: "one format, format", formats: [.raw], rejected: [videoProtocol, []],
       requests: ["RAW 800×380", "bare 800×380", "stop"]),
     Case(
       id: "three sizes", sizes: three, formats: [.raw], rejected: [width, height, size],
       requests: ["RAW 800×380", "RAW 480×320", "RAW 320×200", "bare 320×200"]),
     Case(
       id: "three sizes and formats, as many as can be", sizes: three,
-      rejected: [width, transport, width, width],
+      rejected: [width, videoProtocol, width, width],
       requests: ["RTP 800×380", "RTP 480×320", "RAW 480×320", "RAW 320×200", "bare 320×200"]),
     Case(
       id: "the same size twice in the list", sizes: [VideoSize(800, 380), VideoSize(800, 380), VideoSize(480, 320)],
@@ -78,13 +78,15 @@ import Testing
       id: "unknown keys alone", rejected: [["hashId"], ["Width"], []],
       requests: ["RTP 800×380", "RTP 800×380", "RTP 800×380", "RTP 800×380"]),
     Case(
-      id: "the bare one refused with keys", formats: [.raw], rejected: [transport, transport],
+      id: "the bare one refused with keys", formats: [.raw], rejected: [videoProtocol, videoProtocol],
       requests: ["RAW 800×380", "bare 800×380", "stop"]),
-    Case(id: "any size", sizes: [], rejected: [transport, width], requests: ["RTP 16×16", "RAW 16×16", "bare 16×16"]),
+    Case(
+      id: "any size", sizes: [], rejected: [videoProtocol, width],
+      requests: ["RTP 16×16", "RAW 16×16", "bare 16×16"]),
     Case(id: "no formats", formats: [], rejected: [], requests: ["stop"]),
   ])
   func requests(_ input: Case) {
-    var ladder = VideoStartLadder(sizes: input.sizes, transports: input.formats)
+    var ladder = VideoStartLadder(sizes: input.sizes, protocols: input.formats)
     var requests: [String] = []
     var size = input.sizes.first ?? VideoSize(16, 16)
     for rejected in input.rejected + [nil] {
@@ -94,7 +96,7 @@ import Testing
         requests.append("stop")
         break
       }
-      requests.append("\(request.isBare ? "bare" : request.transport.rawValue) \(request.size)")
+      requests.append("\(request.isBare ? "bare" : request.streamingProtocol.rawValue) \(request.size)")
       if let rejected { ladder.refused(request, .refused(rejectedParameters: rejected, reason: nil)) }
     }
     #expect(requests == input.requests)
@@ -103,7 +105,7 @@ import Testing
 
   @Test func refusalsThatNameNothingLeadToTheBareStart() throws {
     let size = VideoSize(800, 380)
-    var ladder = VideoStartLadder(sizes: [size, VideoSize(480, 320)], transports: [.rtp, .raw])
+    var ladder = VideoStartLadder(sizes: [size, VideoSize(480, 320)], protocols: [.rtp, .raw])
     let request = try #require(ladder.request(for: size))
     ladder.refused(request, .refused(rejectedParameters: ["hashId"], reason: nil))
     #expect(ladder.request(for: size) == request)
@@ -114,7 +116,7 @@ import Testing
   }
 
   @Test func everythingThatWasTriedIsKept() {
-    var ladder = VideoStartLadder(sizes: [VideoSize(800, 380)], transports: [.rtp])
+    var ladder = VideoStartLadder(sizes: [VideoSize(800, 380)], protocols: [.rtp])
     let size = VideoSize(800, 380)
     for rejected in [["videoProtocol"], []] {
       guard let request = ladder.request(for: size) else {
@@ -131,7 +133,7 @@ import Testing
   }
 
   @Test func anInputThatCannotChangeSkipsTheOtherSizes() {
-    var ladder = VideoStartLadder(sizes: Self.three, transports: [.raw])
+    var ladder = VideoStartLadder(sizes: Self.three, protocols: [.raw])
     let size = VideoSize(800, 380)
     ladder.refused(VideoStartRequest(size: size), .refused(rejectedParameters: ["width"], reason: nil))
     #expect(!ladder.allows(size) && ladder.request(for: size) == nil)
@@ -142,7 +144,7 @@ import Testing
 
   /// A head unit that insists on sizes which it then refuses would otherwise be asked for ever.
   @Test func sizesOfTheHeadUnitsOwn() {
-    var ladder = VideoStartLadder(sizes: [VideoSize(800, 380)], transports: [.raw])
+    var ladder = VideoStartLadder(sizes: [VideoSize(800, 380)], protocols: [.raw])
     var requests = 0
     for width in 100..<1000 {
       guard let request = ladder.request(for: VideoSize(width, 100)) else { break }
@@ -167,9 +169,11 @@ import Testing
       ("the user's choice alone is not offered", [("RAW", "H264")], [.rtp], []),
       ("the user's choice in part", [("RAW", "H264")], [.rtp, .raw], [.raw]),
       ("the user's choice, nothing listed", nil, [.rtp, .raw], [.rtp, .raw]),
-    ] as [(String, [(String, String)]?, [VideoTransport]?, [VideoTransport])])
-  func formats(_ id: String, offered: [(String, String)]?, wished: [VideoTransport]?, expected: [VideoTransport]) {
+    ] as [(String, [(String, String)]?, [VideoStreamingProtocol]?, [VideoStreamingProtocol])])
+  func formats(
+    _ id: String, offered: [(String, String)]?, wished: [VideoStreamingProtocol]?, expected: [VideoStreamingProtocol]
+  ) {
     let offered = offered?.map { VideoStreamingFormat(videoProtocol: $0.0, codec: $0.1) }
-    #expect(VideoTransport.choices(offered: offered, wished: wished) == expected, "\(id)")
+    #expect(VideoStreamingProtocol.choices(offered: offered, wished: wished) == expected, "\(id)")
   }
 }

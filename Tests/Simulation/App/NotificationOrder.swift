@@ -51,7 +51,7 @@ struct NotificationOrder {
     case .suspended: return enter(.suspended)
     case .requestPause: return pause(true)
     case .requestPlaying: return pause(false)
-    case .suspensionBegan, .waiting: return nil
+    case .suspendedTimeBegan, .waiting: return nil
     }
   }
 

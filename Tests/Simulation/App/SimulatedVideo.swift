@@ -378,7 +378,7 @@ final class SimulatedVideo {
     let input = negotiation.inputSize ?? grant.size
     let size = (width: input.width, height: input.height)
     let bytes = SimulatedPicture.accessUnit(number, isKeyFrame: isKeyFrame, size: size, byteCount: byteCount)
-    guard grant.transport == .rtp else { return bytes }
+    guard grant.streamingProtocol == .rtp else { return bytes }
     if queuedEpoch != grant.epoch {
       packetizer = RTPPacketizer(sequenceNumber: 65_530, timestamp: UInt32.max - 100, synchronizationSource: 7)
     }

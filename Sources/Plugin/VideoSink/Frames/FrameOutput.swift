@@ -22,7 +22,7 @@ final class FrameOutput {
   /// The frame rate in the caps; nil when they leave it open.
   private(set) var inputRate: Fraction?
   /// Upstream encodes.
-  private(set) var isInputEncoded = false
+  private var isInputEncoded = false
   /// A problem with the pixels of the input, to be reported when they are shown.
   var pixelWarning: ElementError?
   private(set) var settings = VideoSinkSettings().frames
@@ -133,7 +133,7 @@ extension FrameOutput {
 
   /// Whether the last picture of a service came with the delimiter of a next one.
   func announcesNext(in grant: VideoGrant) -> Bool {
-    settings.movesDelimiters && grant.transport != .rtp && queuedEpoch == grant.epoch
+    settings.movesDelimiters && grant.streamingProtocol != .rtp && queuedEpoch == grant.epoch
   }
 
   /// How long nothing has been sent.
@@ -271,7 +271,7 @@ extension FrameOutput {
   private func packetize(
     _ payload: FramePayload, for grant: VideoGrant, at runningTime: UInt64, isLast: Bool = false
   ) -> RTPStream? {
-    guard grant.transport == .rtp else {
+    guard grant.streamingProtocol == .rtp else {
       if settings.movesDelimiters { payload.moveDelimiter(isLast: isLast) }
       return rtp
     }

@@ -2,6 +2,7 @@ import GStreamerKit
 import SDLApp
 import SDLAppLink
 import SDLLink
+import X264Encoder
 
 /// A frame that comes from upstream, and what its way to the head unit depends on.
 struct Frame {
@@ -51,7 +52,17 @@ enum FrameOutcome {
 /// The path of raw pictures, or of H.264, once it is decided that a frame may be sent.
 protocol FormatPath: AnyObject {
   var output: FrameOutput { get }
+  /// The pictures are encoded here, so a decoder can begin with any of them.
+  var isEncodedHere: Bool { get }
+  /// The size in the stream itself, which counts whatever the caps say; nil if it has none, or none yet.
+  var encodedSize: VideoSize? { get }
+  /// How many frames wait, none of which another one replaces.
+  var waitingCount: Int { get }
 
+  /// The size of the pictures that are sent of an input, as far as its caps or the stream tell.
+  func size(of input: InputCaps) -> VideoSize?
+  /// Why a frame is not part of what is shown; nil if it is.
+  func reasonToLeaveOut(_ buffer: UnsafeMutablePointer<GstBuffer>) -> FrameDropReason?
   /// A frame has come; whether it is sent is not decided.
   ///
   /// - Returns: false when it can't be read.
@@ -72,6 +83,18 @@ protocol FormatPath: AnyObject {
   /// - Parameter isLast: whether no frame follows, so that none is too late.
   /// - Returns: when to look again; nil when nothing waits, so that the last picture may be repeated.
   func sendWaiting(_ permission: VideoNegotiation.Permission, isLast: Bool, now: Duration) -> Duration?
+  /// Gives up the frames that ``waitingCount`` counts.
+  func dropWaiting(_ reason: FrameDropReason)
+  /// Another picture replaces the one that waits for the link; returns its time, or nil if there was none.
+  func takeDeferred() -> FrameTime?
+  /// When to send a picture that has come too early; nil if there is none.
+  func nextTimer(now: Duration) -> Duration?
+  /// The input has ended: a picture that has come too early is not shown later.
+  func inputEnded()
+  /// A frame is lost, or a new stream follows: later frames may depend on frames that were not sent.
+  func resynchronize()
+  /// Whether upstream may send nothing that can be shown before it is asked for a key frame; it then counts as asked.
+  func mustRequestKeyFrame(now: Duration) -> Bool
   /// The last picture once more; nil when there is none, or it can't be repeated.
   ///
   /// - Parameter isNew: whether it has not been sent before; then it may be the key frame that is due.
@@ -93,7 +116,7 @@ extension FormatPath {
     guard let payload = payloadOfLastPicture(permission, isNew: isNew) else { return }
     let obstacle = output.submitNow(payload, permission.grant, countedAt: time, isLast: isLast)
     // The next pictures of the encoder would depend on this one.
-    if obstacle != nil, !output.isInputEncoded { output.requireKeyFrame() }
+    if obstacle != nil, isEncodedHere { output.requireKeyFrame() }
   }
 }
 
@@ -108,8 +131,8 @@ final class FramePath: StreamPath {
   typealias Stream = VideoStream
 
   let output: FrameOutput
-  let raw: RawPath
-  let h264: H264Path
+  private let raw: RawPath
+  fileprivate let h264: H264Path
   /// The format of the present input; nil before the first caps.
   private(set) var format: (any FormatPath)?
   /// No frame has come since the last caps.
@@ -123,7 +146,13 @@ final class FramePath: StreamPath {
     h264 = H264Path(output)
   }
 
-  var isRaw: Bool { format === raw }
+  var waitingCount: Int { format?.waitingCount ?? 0 }
+
+  /// The settings of the open encoder; nil without one.
+  var encoderSettings: EncoderSettings? { raw.encoderSettings }
+
+  /// No picture is encoded for a while.
+  func closeEncoder() { raw.close() }
 
   func taken(_ state: inout FrameState) {
     output.taken(&state)
@@ -134,7 +163,9 @@ final class FramePath: StreamPath {
 
 extension FramePath {
   /// Frames of another format or rate follow. Forgets the last picture, which is never sent again then.
-  func setInput(_ input: InputCaps) {
+  ///
+  /// - Returns: the size of the pictures that are sent; nil if the frames will tell.
+  func setInput(_ input: InputCaps) -> VideoSize? {
     raw.forget()
     let next: any FormatPath
     switch input.format {
@@ -142,25 +173,24 @@ extension FramePath {
       raw.info = info
       next = raw
     case .h264(let configuration):
-      if h264.passthrough.setConfiguration(configuration) { h264.requireKeyFrame() }
+      if h264.passthrough.setConfiguration(configuration) { h264.resynchronize() }
       next = h264
     }
     if next !== format {
       raw.close()
-      h264.requireKeyFrame()
+      h264.resynchronize()
       h264.passthrough.forgetKeyFrameRequest()
     }
     format = next
-    output.setInput(input.frameRate, isEncoded: next === h264, input.pixelWarning)
+    output.setInput(input.frameRate, isEncoded: !input.isRaw, input.pixelWarning)
     // Upstream may have other elements now. It is queried with the first frame: an element that sends a CAPS event may
     // hold a lock that its answers need.
     isInputNew = true
+    return next.size(of: input)
   }
 
-  /// A frame is lost, or a new stream follows: H.264 continues with a key frame. Of raw pictures none depends on those
-  /// that were not encoded.
   func resynchronize() {
-    if !isRaw { h264.requireKeyFrame() }
+    format?.resynchronize()
   }
 
   func flush() {

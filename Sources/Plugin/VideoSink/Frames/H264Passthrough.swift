@@ -170,7 +170,7 @@ final class H264Passthrough {
     _ payload: FramePayload, from buffer: UnsafeMutablePointer<GstBuffer>, for grant: VideoGrant
   ) throws(Obstacle) {
     // Packets are cut out of one block.
-    let isMerged = grant.transport == .rtp || Self.mayBeKeyFrame(buffer)
+    let isMerged = grant.streamingProtocol == .rtp || Self.mayBeKeyFrame(buffer)
     guard payload.refer(to: buffer, framing: framing, isMerged: isMerged) else {
       output.sink.log(GST_LEVEL_WARNING, "a buffer could not be mapped")
       throw .dropped(.noPicture)

@@ -27,6 +27,27 @@ final class H264Path: FormatPath {
     passthrough = H264Passthrough(output)
   }
 
+  var isEncodedHere: Bool { false }
+
+  var encodedSize: VideoSize? { passthrough.size }
+
+  /// The parameter sets of a byte stream come with the first frame.
+  func size(of input: InputCaps) -> VideoSize? {
+    if case .h264(.some) = input.format { encodedSize ?? input.size } else { input.size ?? encodedSize }
+  }
+
+  func reasonToLeaveOut(_ buffer: UnsafeMutablePointer<GstBuffer>) -> FrameDropReason? {
+    let place = SegmentPlace(
+      of: output.sink.baseSink.pointee.segment, presentation: UInt64(buffer.pointee.pts),
+      decoding: UInt64(buffer.pointee.dts), duration: UInt64(buffer.pointee.duration),
+      isKeyFrame: passthrough.isKeyFrame(buffer))
+    return switch place {
+    case .inside: nil
+    case .skipped: .frameRate
+    case .outside: .discarded
+    }
+  }
+
   /// Of a seek's frames GstBaseSink has rendered all on which this one depends.
   func preroll(_ frame: Frame) {
     guard !output.isUpstreamLive else { return }
@@ -57,7 +78,7 @@ final class H264Path: FormatPath {
   func begin(_ frame: Frame) throws(ElementError) -> Bool {
     // It is sent from here, even if it has to wait.
     forgetPrerolled()
-    if cgst_buffer_has_flag(frame.buffer, GST_BUFFER_FLAG_DISCONT) != 0 { requireKeyFrame() }
+    if cgst_buffer_has_flag(frame.buffer, GST_BUFFER_FLAG_DISCONT) != 0 { resynchronize() }
     return try passthrough.readParameterSets(of: frame.buffer)
   }
 
@@ -72,13 +93,15 @@ final class H264Path: FormatPath {
     return lacks == wasLackTaken ? nil : lacks
   }
 
+  func mustRequestKeyFrame(now: Duration) -> Bool { passthrough.mustRequestKeyFrame(now: now) }
+
   private func forgetPrerolled() {
     prerolled = nil
     isPrerolledDue = false
   }
 
-  /// Later frames depend on frames that were not sent.
-  func requireKeyFrame() {
+  /// The stream continues with a key frame.
+  func resynchronize() {
     output.requireKeyFrame()
     forget()
   }
@@ -162,7 +185,7 @@ final class H264Path: FormatPath {
 
 extension H264Path {
   /// Whether frames wait for the service, or for the link.
-  var hasWaiting: Bool { !waiting.buffers.isEmpty }
+  private var hasWaiting: Bool { !waiting.buffers.isEmpty }
   var waitingCount: Int { waiting.buffers.count }
 
   /// With the frames of a file since the last key frame the next decoder begins; those of a live source wait for it.
@@ -206,6 +229,11 @@ extension H264Path {
     if !hasWaiting { output.requireKeyFrame() }
     return true
   }
+
+  /// No picture comes too early, or is replaced: others depend on it.
+  func takeDeferred() -> FrameTime? { nil }
+  func nextTimer(now: Duration) -> Duration? { nil }
+  func inputEnded() {}
 
   func dropWaiting(_ reason: FrameDropReason) {
     output.dropKept(reason, count: waitingCount)

@@ -54,7 +54,24 @@ final class RawPath: FormatPath {
   /// The settings of the open encoder; nil without one.
   var encoderSettings: EncoderSettings? { encoder.settings }
 
-  /// No picture is encoded for a while.
+  var isEncodedHere: Bool { true }
+  /// Only the caps tell it.
+  var encodedSize: VideoSize? { nil }
+  /// The next picture replaces the deferred one.
+  var waitingCount: Int { 0 }
+
+  func size(of input: InputCaps) -> VideoSize? { input.size.map(output.settings.turn.size) }
+
+  /// GstBaseSink has dropped what is not in the segment.
+  func reasonToLeaveOut(_ buffer: UnsafeMutablePointer<GstBuffer>) -> FrameDropReason? { nil }
+
+  func dropWaiting(_ reason: FrameDropReason) {}
+
+  /// No picture depends on those that were not encoded.
+  func resynchronize() {}
+
+  func mustRequestKeyFrame(now: Duration) -> Bool { false }
+
   func close() {
     encoder.close()
   }
@@ -96,7 +113,6 @@ final class RawPath: FormatPath {
     thinning.forgetDelayed()
   }
 
-  /// The input has ended: a delayed picture is not shown later.
   func inputEnded() {
     thinning.forgetDelayed()
   }
@@ -318,7 +334,6 @@ extension RawPath {
     output.connection.video.setDeferred(isDeferred)
   }
 
-  /// Another picture replaces the deferred one; returns its time, or nil if there was none.
   func takeDeferred() -> FrameTime? { deferred.take() }
 
   private func discardDeferred() {
@@ -347,7 +362,6 @@ extension RawPath {
     return nil
   }
 
-  /// When to send the delayed picture; nil if there is none.
   func nextTimer(now: Duration) -> Duration? { thinning.nextTimer(now: now) }
 
   private func sendDeferred(_ permission: VideoNegotiation.Permission) {

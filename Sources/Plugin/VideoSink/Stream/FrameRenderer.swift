@@ -48,7 +48,7 @@ final class FrameRenderer: @unchecked Sendable {
 
   private func show(_ buffer: UnsafeMutablePointer<GstBuffer>, _ path: FramePath, _ stream: VideoStream) {
     guard cgst_buffer_has_flag(buffer, GST_BUFFER_FLAG_GAP) == 0,
-      path.isRaw || reasonToLeaveOut(buffer, path) == nil
+      path.format?.reasonToLeaveOut(buffer) == nil
     else { return }
     path.format?.preroll(Frame(buffer, of: stream.sink))
     guard let permission = stream.state.withLock({ $0.permission }) else { return }
@@ -81,7 +81,7 @@ final class FrameRenderer: @unchecked Sendable {
     _ negotiation: inout VideoNegotiation, now: Duration
   ) -> Opening {
     var opening = Opening()
-    opening.replaced = path.raw.takeDeferred()
+    opening.replaced = path.format?.takeDeferred()
     if opening.replaced != nil { counters.frameDropped(.latency) }
     counters.frameArrived()
     if takePrerolled(buffer), let grant = negotiation.permission?.grant, path.isShown(buffer, in: grant) {
@@ -155,8 +155,8 @@ extension FrameRenderer {
       return .failed(error)
     }
     var (permission, size) = (opening.permission, opening.size)
-    if !held.path.isRaw, let reason = reasonToLeaveOut(frame.buffer, held.path) { return .dropped(reason) }
-    if !held.path.isRaw, let encodedSize = held.path.h264.passthrough.size, encodedSize != size {
+    if let reason = held.path.format?.reasonToLeaveOut(frame.buffer) { return .dropped(reason) }
+    if let encodedSize = held.path.format?.encodedSize, encodedSize != size {
       held.stream.sink.log(GST_LEVEL_INFO, "the H.264 stream is \(encodedSize)")
       held.stream.inputChanged(encodedSize, isRaw: false)
       held.whileGivenBack { $0.deliverNotifications() }
@@ -182,7 +182,8 @@ extension FrameRenderer {
       switch present {
       case .send(let permission):
         let outcome = held.path.send(frame, permission)
-        if case .dropped(.notStreaming, GST_FLOW_OK) = outcome, held.path.isRaw, !held.path.output.isUpstreamLive,
+        if case .dropped(.notStreaming, GST_FLOW_OK) = outcome, held.path.format?.isEncodedHere == true,
+          !held.path.output.isUpstreamLive,
           held.whileGivenBack({ $0.waitForEnd(ofGrant: permission.grant.epoch) })
         {
           frame.isDue = true
@@ -198,19 +199,6 @@ extension FrameRenderer {
       case .fail(let problem):
         return .failed(problem.map { ElementError($0) }, problem == nil ? .discarded : .wrongSize)
       }
-    }
-  }
-
-  /// Why a frame of H.264 is not part of what is shown; nil if it is.
-  private func reasonToLeaveOut(_ buffer: UnsafeMutablePointer<GstBuffer>, _ path: FramePath) -> FrameDropReason? {
-    let place = SegmentPlace(
-      of: path.output.sink.baseSink.pointee.segment, presentation: UInt64(buffer.pointee.pts),
-      decoding: UInt64(buffer.pointee.dts), duration: UInt64(buffer.pointee.duration),
-      isKeyFrame: path.h264.passthrough.isKeyFrame(buffer))
-    return switch place {
-    case .inside: nil
-    case .skipped: .frameRate
-    case .outside: .discarded
     }
   }
 
@@ -275,18 +263,18 @@ extension FrameRenderer {
   /// A picture that waits for the link is the last one; waiting H.264 frames go as far as the head unit takes them.
   private func sendRest(_ stream: VideoStream) -> GstFlowReturn {
     stream.withPath { path in
-      path.raw.inputEnded()
+      path.format?.inputEnded()
       sendWaiting(path, stream)
     }
-    while stream.withPath({ $0.h264.hasWaiting }) {
+    while stream.withPath({ $0.waitingCount > 0 }) {
       // The connection's thread may have filled the queue just now.
       let drained = stream.waitUntilDrained(of: "frames")
       guard drained == GST_FLOW_OK else { return drained }
       stream.withPath { path in
-        let former = path.h264.waitingCount
+        let former = path.waitingCount
         sendWaiting(path, stream)
-        if path.h264.waitingCount == former, !stream.state.withLock({ $0.isInterrupted }) {
-          path.h264.dropWaiting(.notStreaming)
+        if path.waitingCount == former, !stream.state.withLock({ $0.isInterrupted }) {
+          path.format?.dropWaiting(.notStreaming)
         }
       }
     }

@@ -37,6 +37,8 @@ struct InputCaps {
     }
   }
 
+  var isRaw: Bool { if case .raw = format { true } else { false } }
+
   /// Head units have square pixels.
   var pixelWarning: ElementError? {
     switch format {

@@ -3,8 +3,8 @@ import GStreamerKit
 import SDLApp
 import X264Encoder
 
-/// The notice for the driver when the app leaves the foreground: encoded ahead, sent at the stream's pace; only then is
-/// the stream suspended.
+/// What follows the app's last frame when it leaves the foreground: the notice for the driver, if there is one, encoded
+/// ahead and sent at the stream's pace; then the negotiation hears that the suspension is complete.
 ///
 /// `@unchecked Sendable`: only the connection thread uses it.
 final class NoticeSender: @unchecked Sendable {
@@ -31,17 +31,19 @@ final class NoticeSender: @unchecked Sendable {
       frameRate: max(Int(frameRate.value), 1), now: stream.time.now)
   }
 
-  /// Sends pictures of the notice that are due; returns the time of the next one.
+  /// Sends pictures of the notice that are due, and completes the suspension after the last one.
+  ///
+  /// - Returns: when to go on; nil when nothing is left to do.
   func goOn(_ stream: VideoStream, now: Duration) -> Duration? {
-    guard let grant = stream.state.withLock({ $0.grantWithTime?.grant }) else { return giveUp(stream) }
+    guard let grant = stream.state.withLock({ $0.grantWithTime?.grant }) else { return finish(stream) }
     let isOverdue = now >= progress.dueTime + Self.timeout
     if !progress.followsLastFrame {
       // The notice comes after the app's last frame, and the first frame after it must be a key frame.
       let settings = stream.withPathIfFree { path in
         path.output.requireKeyFrame()
-        return path.raw.encoderSettings
+        return path.encoderSettings
       }
-      guard let settings else { return isOverdue ? giveUp(stream) : now + Self.pollInterval }
+      guard let settings else { return isOverdue ? finish(stream) : now + Self.pollInterval }
       progress.followsLastFrame = true
       if progress.isWanted { prepare(settings, stream) }
     }
@@ -50,13 +52,13 @@ final class NoticeSender: @unchecked Sendable {
       // The app may leave before the notice is ready.
       let result = preparation.result
       guard result != nil || isOverdue else { return now + Self.pollInterval }
-      guard case .some(.some(let sequence)) = result else { return giveUp(stream) }
+      guard case .some(.some(let sequence)) = result else { return finish(stream) }
       progress.load(sequence, now: now)
     }
     guard let unit = progress.next else { return waitUntilWritten(stream, now) }
     guard now >= progress.dueTime else { return progress.dueTime }
     // If there is no room in the queue, it is tried again until the notice is overdue.
-    guard send(unit, grant, stream) else { return isOverdue ? giveUp(stream) : now + Self.pollInterval }
+    guard send(unit, grant, stream) else { return isOverdue ? finish(stream) : now + Self.pollInterval }
     progress.advance()
     return progress.next == nil ? now + Self.pollInterval : progress.dueTime
   }
@@ -73,15 +75,16 @@ final class NoticeSender: @unchecked Sendable {
     let isWritten = stream.channel.statistics.queuedFrames == 0
     guard isWritten || now >= progress.dueTime + Self.timeout else { return now + Self.pollInterval }
     let (isRepeated, interval) = stream.sink.settings.withLock { ($0.notice.isRepeated, $0.keepAliveInterval) }
-    guard progress.isWanted, isRepeated, interval > 0, isWritten else { return giveUp(stream) }
-    stream.change { $0.suspensionCompleted() }
+    guard progress.isWanted, isRepeated, interval > 0, isWritten else { return finish(stream) }
+    stream.updateAndDeliver { $0.suspensionCompleted() }
     progress.repeatSlowly(every: .milliseconds(Int64(interval)), now: now)
     return progress.dueTime
   }
 
-  private func giveUp(_ stream: VideoStream) -> Duration? {
+  /// Nothing follows any more.
+  private func finish(_ stream: VideoStream) -> Duration? {
     end()
-    stream.change { $0.suspensionCompleted() }
+    stream.updateAndDeliver { $0.suspensionCompleted() }
     return nil
   }
 

@@ -77,7 +77,7 @@ final class SilenceWatch: @unchecked Sendable {
   private func sendKeepAlive(
     _ path: FramePath, _ stream: VideoStream, interval: Duration, now: Duration
   ) -> Look {
-    var look = Look(encoderSettings: path.raw.encoderSettings)
+    var look = Look(encoderSettings: path.encoderSettings)
     // Read again, because the caps may have changed while another thread had the frame path.
     let (permission, grantedAt) = stream.state.withLock { ($0.permission, $0.grantWithTime?.since ?? now) }
     guard let permission else {
@@ -89,9 +89,9 @@ final class SilenceWatch: @unchecked Sendable {
       look.next = next
       return look
     }
-    look.next = path.raw.nextTimer(now: now)
+    look.next = path.format?.nextTimer(now: now)
     guard interval > .zero else { return look }
-    let firstWait = path.isRaw ? min(interval, Self.firstPictureWait) : interval
+    let firstWait = path.format?.isEncodedHere == true ? min(interval, Self.firstPictureWait) : interval
     let due = path.output.lastSent(in: permission.grant).map { $0 + interval } ?? grantedAt + firstWait
     if now < due {
       look.next = look.next.earlier(due)
@@ -103,8 +103,8 @@ final class SilenceWatch: @unchecked Sendable {
     }
     // Upstream may send nothing else before a key frame.
     look.requestsKeyFrame =
-      !path.isRaw && path.output.lastSent(in: permission.grant).map { now - $0 >= interval } ?? false
-      && path.h264.passthrough.mustRequestKeyFrame(now: now)
+      path.output.lastSent(in: permission.grant).map { now - $0 >= interval } ?? false
+      && path.format?.mustRequestKeyFrame(now: now) == true
     return look
   }
 }

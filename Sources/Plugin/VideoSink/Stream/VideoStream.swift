@@ -136,12 +136,12 @@ final class VideoStream: AppStream {
 /// that change them the later value stays.
 extension VideoStream {
   func applyAppState() {
-    change { $0.appStateChanged(sink.settings.withLock { $0.appState }) }
+    updateAndDeliver { $0.appStateChanged(sink.settings.withLock { $0.appState }) }
   }
 
   /// A property that the negotiation needs has changed.
   func applySettings() {
-    change { $0.settings = sink.settings.current.negotiation }
+    updateAndDeliver { $0.settings = sink.settings.current.negotiation }
   }
 
   func applyKeepAliveInterval() {
@@ -168,25 +168,18 @@ extension VideoStream {
   /// Caps arrive; false if they can't be read.
   func setCaps(_ caps: UnsafeMutablePointer<GstCaps>) -> Bool {
     guard let input = InputCaps(caps) else { return false }
-    let isRaw = if case .raw = input.format { true } else { false }
-    if isRaw, let reason = EncoderChoice.rejectionReason(of: caps, by: sink.encoderChoice) { fail(reason) }
+    if input.isRaw, let reason = EncoderChoice.rejectionReason(of: caps, by: sink.encoderChoice) { fail(reason) }
     withPath { path in
       // The decoder needs what comes before the start of a segment.
-      gst_base_sink_set_drop_out_of_segment(sink.baseSink, isRaw ? 1 : 0)
-      path.setInput(input)
-      let encodedSize = isRaw ? nil : path.h264.passthrough.size
-      // The parameter sets count, whatever the caps say; those of a byte stream come with the first frame.
-      let size =
-        if case .h264(.some) = input.format { encodedSize ?? input.size } else {
-          isRaw ? input.size.map(path.output.settings.turn.size) : input.size ?? encodedSize
-        }
+      gst_base_sink_set_drop_out_of_segment(sink.baseSink, input.isRaw ? 1 : 0)
+      let size = path.setInput(input)
       // The service will be for the new size.
-      if size != state.withLock({ $0.inputSize }) { path.h264.dropWaiting(.notStreaming) }
-      inputChanged(size, isRaw: isRaw)
+      if size != state.withLock({ $0.inputSize }) { path.format?.dropWaiting(.notStreaming) }
+      inputChanged(size, isRaw: input.isRaw)
     }
     deliverNotifications()
     turnRegions()
-    sink.log(GST_LEVEL_INFO, "input \(input.size.map { "\($0)" } ?? "of unknown size"), raw: \(isRaw)")
+    sink.log(GST_LEVEL_INFO, "input \(input.size.map { "\($0)" } ?? "of unknown size"), raw: \(input.isRaw)")
     return true
   }
 
@@ -252,14 +245,14 @@ extension VideoStream {
     case GST_EVENT_FLUSH_STOP:
       progress.flushEnded()
       withPath { $0.flush() }
-      change { $0.flushed() }
+      updateAndDeliver { $0.flushed() }
     case GST_EVENT_STREAM_START:
       withPath { $0.resynchronize() }
       turnChanged(toTag: PictureTurn.none)
-      change { $0.streamBegan() }
+      updateAndDeliver { $0.streamBegan() }
     case GST_EVENT_TAG:
       if let tagged = PictureTurn(tagIn: event) { turnChanged(toTag: tagged) }
-    case GST_EVENT_SEGMENT: change { $0.streamBegan() }
+    case GST_EVENT_SEGMENT: updateAndDeliver { $0.streamBegan() }
     case GST_EVENT_CUSTOM_DOWNSTREAM_OOB where RangesQuery.isChange(event): choose(.ranges)
     case GST_EVENT_CUSTOM_DOWNSTREAM where gst_video_event_is_force_key_unit(event) != 0:
       keyFrameRequest.raise()
@@ -340,11 +333,11 @@ extension VideoStream {
     if state != .streaming { touches.interrupt() }
     if state != .suspended { silence.endNotice() }
     // A file that waits while the stream is suspended may now ask for a pause.
-    ask(change { $0.take(status, lostFrames: lostFrames, now: now) })
+    ask(updateAndDeliver { $0.take(status, lostFrames: lostFrames, now: now) })
     if hasStarted || hasResumed { connection.setTimer(at: time.now) }
     if state == .suspended, former.videoState != .suspended { silence.beginNotice(self) }
     // No picture will be encoded for a while.
-    if status.headUnit == nil { withPathIfFree { $0.raw.close() } }
+    if status.headUnit == nil { withPathIfFree { $0.closeEncoder() } }
     warnOfTouches(status)
   }
 
@@ -364,7 +357,7 @@ extension VideoStream {
 
   func timerFired() {
     // Outputs that had to wait for this time.
-    change { _ in }
+    updateAndDeliver { _ in }
     silence.sendWhatIsDue(self)
     touches.timerFired()
   }
@@ -385,7 +378,7 @@ extension VideoStream {
   private func startFailed(_ failure: VideoStartFailure, _ request: VideoStartRequest, _ retryAfter: Duration?) {
     sink.countStream { $0.startFailures &+= 1 }
     do throws(VideoProblem) {
-      try change { negotiation throws(VideoProblem) in
+      try updateAndDeliver { negotiation throws(VideoProblem) in
         try negotiation.startFailed(failure, request, retryAfter: retryAfter)
       }
     } catch {
@@ -435,7 +428,7 @@ extension VideoStream {
     let lostFrames = sink.counters.framesLost
     let now = time.now
     do throws(VideoProblem) {
-      let mustAsk = try change { negotiation throws(VideoProblem) in
+      let mustAsk = try updateAndDeliver { negotiation throws(VideoProblem) in
         try negotiation.choose(choice, supported: supported, asked, lostFrames: lostFrames, now: now)
       }
       if mustAsk { askUpstream() }
@@ -465,7 +458,7 @@ extension VideoStream {
     // A callback may have ended the stream meanwhile; upstream serves the next one then.
     guard !hasEnded else { return .stays }
     let sizes = sizesUpstreamCanSend()
-    let answer = change { $0.upstreamAnswered(question, sizes) }
+    let answer = updateAndDeliver { $0.upstreamAnswered(question, sizes) }
     guard answer == .changes, !hasEnded else { return answer }
     sink.log(GST_LEVEL_INFO, "asking upstream for another size, of \(sizes)")
     Event.reconfigure()?.push(on: sink.pad)
