@@ -429,7 +429,6 @@ extension HeadUnitLoop {
     case .touch(let recipient, let gesture):
       guard let id = recipients(recipient).first?.id else { return }
       script.begin(gesture, app: id, now: now)
-    case .drive(let task): script.drive(task, now: now)
     case .stall(let time):
       // As above.
       if stalledUntil == nil { for connection in connections { connection.write() } }
@@ -443,7 +442,7 @@ extension HeadUnitLoop {
       if isRefusing { for port in [primaryPort, server.secondaryListener, server.webSockets.port] { port?.close() } }
     case .transport(let event): receive(event, now: now)
     case .endPicture(let picture, let failure): script.end(picture, failure: failure, now: now)
-    case .test(let command): script.begin(HeadUnitScriptRun.Operation(command: command), now: now)
+    case .script(let command): script.begin(HeadUnitScriptRun.ScheduledCommand(command: command), now: now)
     case .configure(var configuration):
       configuration.behaviour = self.configuration.behaviour
       self.configuration = configuration
@@ -487,8 +486,8 @@ extension HeadUnitLoop {
       let identities = samePhone.compactMap { $0.session.identity }
       app.perform { $0.setApps(summaries, samePhone: identities, now: now) }
     }
-    for action in screen.settle(connected.compactMap({ $0.session.summary })) {
-      switch action {
+    for change in screen.settle(connected.compactMap({ $0.session.summary })) {
+      switch change {
       case .giveWay(let id, let role): apps.connected(session: id)?.perform { $0.giveWay(to: role, now: now) }
       case .abortVideo(let id):
         apps.connected(session: id)?.perform { $0.endService(.video, .otherAppStarted, now: now) }

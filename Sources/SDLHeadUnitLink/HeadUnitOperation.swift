@@ -12,7 +12,6 @@ extension HeadUnitServer {
     case setCondition(HeadUnitConditions.Change)
     case behave(HeadUnitBehaviour.Change)
     case touch(Recipient, TouchGesture)
-    case drive(DriveTask?)
     case stall(Duration)
     case shape(LinkShape?)
     case refuseConnections(Bool)
@@ -21,8 +20,8 @@ extension HeadUnitServer {
     case serveSecondary(port: UInt16?)
     case transport(TransportEvent)
     case disconnectSecondary(Recipient)
-    /// An expectation, or another command of tests.
-    case test(HeadUnitCommand)
+    /// An expectation, another command of tests, or a drive.
+    case script(HeadUnitCommand)
     case endPicture(HeadUnitScriptRun.Picture, failure: String?)
   }
 
@@ -83,7 +82,6 @@ extension HeadUnitServer.Operation {
       self = .control(.everyApp) { $0.notify(.onDriverDistraction, distraction.json, now: $1) }
     case .notify(let function, let members): self = .control(.everyApp) { $0.notify(function, members, now: $1) }
     case .vehicle(let reading): self = .setCondition(.vehicle(reading))
-    case .drive(let task): self = .drive(task)
     case .language(let language): self = .setCondition(.language(language))
     case .policy(let change): self = .setCondition(.policy(change))
     case .policyUpdate(let url): self = .control(.everyApp) { $0.requestPolicyUpdate(from: url, now: $1) }
@@ -109,7 +107,7 @@ extension HeadUnitServer.Operation {
     case .stall(let time): self = .stall(time)
     case .shape(let shape): self = .shape(shape)
     case .refuseConnections(let isRefusing): self = .refuseConnections(isRefusing)
-    case .expect, .picture, .fail, .quit: self = .test(command)
+    case .drive, .expect, .picture, .fail, .quit: self = .script(command)
     case .help: return nil
     }
   }
@@ -123,8 +121,8 @@ extension HeadUnitServer.Operation {
       recipient
     case .read(let id, _): .app(id)
     case .answerOnce(.app(let id), _): .app(id)
-    case .answerOnce, .setCondition, .drive, .behave, .stall, .shape, .refuseConnections, .configure, .serveSecondary,
-      .transport, .test, .endPicture:
+    case .answerOnce, .setCondition, .behave, .stall, .shape, .refuseConnections, .configure, .serveSecondary,
+      .transport, .script, .endPicture:
       nil
     }
   }
