@@ -284,7 +284,8 @@ enum CommandParser {
     case "register-secondary":
       return HeadUnitBehaviour.SecondaryRegistrationAnswer(rawValue: word).map { .behave(.secondaryRegistration($0)) }
     case "register": return result(word).map { .behave(.registration($0)) }
-    case "get-capability": return result(word).map { .behave(.systemCapability($0)) }
+    case "get-capability":
+      return result(word).map { .behave(.answer(.getSystemCapability, HeadUnitBehaviour.ScriptedAnswer(answer: $0))) }
     case "start-video":
       guard arguments.first == "once" else { return videoStart(arguments).map { .behave(.videoStart($0)) } }
       return videoStart(Array(arguments.dropFirst())).map { .answerOnce($0) }
