@@ -288,8 +288,8 @@ package struct HeadUnitSession: Sendable, ~Copyable {
   private mutating func settle() {
     repeat {
       if let app = registration.app { media.permit(app, &context) }
-      if !media.video.waitsForHandshake { security.cancel(.video, &context) }
-      if !media.audio.waitsForHandshake { security.cancel(.audio, &context) }
+      if !media.video.service.waitsForHandshake { security.cancel(.video, &context) }
+      if !media.audio.service.waitsForHandshake { security.cancel(.audio, &context) }
       secondary.noteLevel(registration.app?.status.level, context)
       guard let consequence = context.takeConsequence() else { break }
       carryOut(consequence)
