@@ -86,10 +86,7 @@ extension HeadUnitServer.Operation {
     case .policy(let change): self = .setCondition(.policy(change))
     case .policyUpdate(let url): self = .control(.everyApp) { $0.requestPolicyUpdate(from: url, now: $1) }
     case .activate(let id): self = .control(id.map { .app($0) } ?? recipient) { $0.activateApp(now: $1) }
-    case .close(let id):
-      let status = HMIStatus(
-        level: HMILevel.none, audioStreamingState: .notAudible, videoStreamingState: .notStreamable)
-      self = .control(id.map { .app($0) } ?? recipient) { $0.setHMIStatus(status, now: $1) }
+    case .close(let id): self = .control(id.map { .app($0) } ?? recipient) { $0.setHMIStatus(.closed, now: $1) }
     case .touch(let event): self = .control(recipient) { $0.touch(event, now: $1) }
     case .gesture(let gesture): self = .touch(recipient, gesture)
     case .driverInput(let input):

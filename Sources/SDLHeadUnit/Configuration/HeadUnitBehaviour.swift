@@ -4,9 +4,9 @@ import SDLWire
 /// Deviations from a healthy SDL Core, for tests of apps. The default has none.
 package struct HeadUnitBehaviour: Equatable, Sendable {
   /// Answer to a control request that needs no parameters.
-  package enum ControlAnswer: Equatable, Sendable {
-    case acknowledge
-    case reject
+  package enum ControlAnswer: String, Equatable, Sendable {
+    case acknowledge = "ack"
+    case reject = "nak"
     case silence
   }
 

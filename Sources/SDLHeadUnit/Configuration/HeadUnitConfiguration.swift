@@ -63,6 +63,13 @@ package struct HeadUnitConfiguration: Equatable, Sendable {
     self.activation = activation
   }
 
+  /// Another screen, which video has to fill: additional sizes belong to the former one.
+  package mutating func setScreen(_ size: ImageResolution) {
+    screen = size
+    videoCapability?.preferredResolution = size
+    videoCapability?.additionalCapabilities = nil
+  }
+
   /// Limits for the ``FrameDecoder`` that feeds the session.
   package var frameLimits: FrameLimits { FrameLimits(payload: maximumPayload) }
 

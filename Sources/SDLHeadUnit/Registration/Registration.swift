@@ -236,7 +236,7 @@ struct Registration: Sendable {
   /// The messages after a registration.
   private mutating func sendNotifications(_ context: inout ServedContext) {
     let behaviour = context.behaviour
-    app?.apply(HMIStatus(level: HMILevel.none, videoStreamingState: .notStreamable), &context)
+    app?.apply(.closed, &context)
     if let app, app.rpcVersion >= RPCVersion(6) {
       context.notify(.onSystemCapabilityUpdated, SystemCapabilities.answer("DISPLAYS") ?? [:])
     }

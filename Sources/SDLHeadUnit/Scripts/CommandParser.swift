@@ -276,9 +276,9 @@ enum CommandParser {
   private static func answer(to request: String, _ arguments: [String]) -> HeadUnitCommand? {
     let word = arguments.count == 1 ? arguments[0] : ""
     switch request {
-    case "start-session": return control(word).map { .behave(.rpcStart($0)) }
+    case "start-session": return HeadUnitBehaviour.ControlAnswer(rawValue: word).map { .behave(.rpcStart($0)) }
     case "start-tls": return HeadUnitBehaviour.Handshake(rawValue: word).map { .behave(.handshake($0)) }
-    case "end-service": return control(word).map { .behave(.serviceEnd($0)) }
+    case "end-service": return HeadUnitBehaviour.ControlAnswer(rawValue: word).map { .behave(.serviceEnd($0)) }
     case "start-audio":
       return HeadUnitBehaviour.AudioStartAnswer(rawValue: word).map { .behave(.audioStart($0)) }
     case "register-secondary":
@@ -313,15 +313,6 @@ enum CommandParser {
     guard let members = try? JSONObject(parsing: Array(rest.joined(separator: " ").utf8)) else { return nil }
     scripted.members = members
     return scripted
-  }
-
-  private static func control(_ word: String) -> HeadUnitBehaviour.ControlAnswer? {
-    switch word {
-    case "ack": .acknowledge
-    case "nak": .reject
-    case "silence": .silence
-    default: nil
-    }
   }
 
   private static func result(_ word: String) -> HeadUnitBehaviour.RPCAnswer? {
