@@ -401,11 +401,12 @@ extension HeadUnitLoop {
         app.connection.setReading(isReading, now: now)
         app.secondary?.setReading(isReading, now: now)
       }
-    case .disconnect(let recipient):
+    case .disconnect(let recipient, let transport):
       for app in recipients(recipient) {
+        let connection = transport == .primary ? app.connection : app.secondary
         // Data that earlier operations made it send.
-        if !isStalled { app.connection.write() }
-        app.connection.end(nil)
+        if !isStalled { connection?.write() }
+        connection?.end(nil)
       }
     case .answerOnce(let recipient, let answer):
       let apps = recipients(recipient)
@@ -418,11 +419,6 @@ extension HeadUnitLoop {
       for app in apps { app.perform { $0.apply(change, now: now) } }
     case .behave(.secondaryTransport(.served)): serveSecondary(port: nil, now: now)
     case .serveSecondary(let port): serveSecondary(port: port, now: now)
-    case .disconnectSecondary(let recipient):
-      for app in recipients(recipient) {
-        if !isStalled { app.secondary?.write() }
-        app.secondary?.end(nil)
-      }
     case .behave(let change):
       if case .secondaryTransport = change { server.secondaryListener?.close() }
       configuration.behaviour.apply(change)

@@ -76,15 +76,11 @@ extension AppSummary.Role {
     case (.navigation, .projection):
       // It continues to give spoken directions.
       return HMIStatus(level: .limited, audioStreamingState: .audible, videoStreamingState: .notStreamable)
-    case (.projection, .navigation):
-      return HMIStatus(
-        level: isMedia ? .limited : .background, audioStreamingState: isMedia ? .audible : .notAudible,
-        videoStreamingState: .notStreamable)
     case (.navigation, .other), (.projection, .other):
       return HMIStatus(
         level: .limited, audioStreamingState: self == .navigation || isMedia ? .audible : .notAudible,
         videoStreamingState: .streamable)
-    case (.other, _):
+    case (.projection, .navigation), (.other, _):
       return HMIStatus(
         level: isMedia ? .limited : .background, audioStreamingState: isMedia ? .audible : .notAudible,
         videoStreamingState: .notStreamable)

@@ -114,8 +114,7 @@ enum CommandParser {
         isOn(arguments[0]).map { .event(event, isActive: $0) }
       }
     case ("resize", 1), ("resize", 3): resize(arguments)
-    case ("framerate", 1): rate(arguments[0]).map { .frameRate($0) }
-    case ("max-bitrate", 1): rate(arguments[0]).map { .maximumBitrate($0) }
+    case ("framerate", 1), ("max-bitrate", 1): update([name] + arguments)
     case ("distraction", 1...): distraction(arguments)
     case ("vehicle", 1): VehicleReading(arguments[0], nil).map { .vehicle($0) }
     case ("vehicle", 2...): VehicleReading(arguments[0], value(arguments)).map { .vehicle($0) }

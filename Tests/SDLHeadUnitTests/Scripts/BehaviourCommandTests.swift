@@ -104,6 +104,12 @@ import Testing
     #expect(try HeadUnitCommand.parse("update \(members)") == .update(expected))
   }
 
+  @Test(arguments: ["framerate 10", "max-bitrate 0"])
+  func shortUpdates(line: String) throws {
+    let command = try #require(try HeadUnitCommand.parse(line))
+    #expect(try command == HeadUnitCommand.parse("update \(line)"))
+  }
+
   @Test func tap() throws {
     guard case .gesture(let tap) = try HeadUnitCommand.parse("touch tap 100 200") else {
       Issue.record("no gesture")
