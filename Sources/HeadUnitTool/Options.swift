@@ -160,11 +160,6 @@ struct Options {
     var text: String
   }
 
-  /// Options with a file that is read.
-  private static let inputs: Set = [
-    "--ca-certificates", "--certificate", "--microphone", "--policy", "--private-key", "--replay", "--script", "--test",
-  ]
-
   init(arguments: [String]) throws(Invalid) {
     var rest = arguments[...]
     var screen: ImageResolution?
@@ -179,6 +174,7 @@ struct Options {
     var requiresRPCEncryption = false
     var grants: Set<PolicyGroup> = []
     var policy: PolicyTable?
+    /// Those that are read.
     var files: [String] = []
     var replay: (file: String, recording: ConversationRecording)?
     var speed: Double?
@@ -190,13 +186,29 @@ struct Options {
     var logsMedia = false
     var blanksLog = false
     while let option = rest.popFirst() {
+      func next() throws(Invalid) -> String {
+        guard let value = rest.popFirst() else { throw Invalid(text: "\(option) needs a value") }
+        return value
+      }
+      func parsed<Value>(_ read: (String) -> Value?) throws(Invalid) -> Value {
+        try Self.parse(option, try next(), read)
+      }
+      func input() throws(Invalid) -> String {
+        files.append(try next())
+        return files[files.count - 1]
+      }
       switch option {
-      case "--announce": isAnnounced = true
       case "--":
         program = Array(rest)
         rest = []
         if program.isEmpty { throw Invalid(text: "there is no program after --") }
+      case "--announce": isAnnounced = true
       case "--app-exits": leavesWithApp = true
+      case let option where option.hasPrefix("--app-exits="):
+        leavesWithApp = true
+        awaitedAppCount = try Self.parse("--app-exits", String(option.drop { $0 != "=" }.dropFirst())) { text in
+          Int(text).flatMap { $0 > 0 ? $0 : nil }
+        }
       case "--commands": takesCommands = true
       case "--no-activation": activates = false
       case "--rpc-encryption": requiresRPCEncryption = true
@@ -208,76 +220,65 @@ struct Options {
       case "--quiet": isQuiet = true
       case "--websocket-tls": webSockets.usesTLS = true
       case let option where WebSocketOptions.names.contains(option):
-        guard let value = rest.popFirst() else { throw Invalid(text: "\(option) needs a value") }
+        let value = try next()
         guard webSockets.take(option, value) else { throw Invalid(text: "\(option) does not take \"\(value)\"") }
-      case "--encryption", "--certificate", "--private-key", "--ca-certificates", "--address", "--control",
-        "--control-token", "--deadline", "--grant",
-        "--junit", "--log", "--log-files", "--make", "--model", "--policy", "--replay", "--replay-speed", "--test",
-        "--wait-app", "--web",
-        "--microphone", "--pcm", "--port", "--preset", "--record", "--record-audio", "--screen", "--script",
-        "--secondary-from", "--secondary-transport", "--shape":
-        guard let value = rest.popFirst() else { throw Invalid(text: "\(option) needs a value") }
-        if Self.inputs.contains(option) { files.append(value) }
-        switch option {
-        case "--address": address = value == "*" ? nil : value
-        case "--control": control = try Self.parse(option, value, ControlAddress.init(text:))
-        case "--control-token": token = try Self.parse(option, value, ControlAddress.token(text:))
-        case "--web": web = try Self.parse(option, value, ControlAddress.init(text:))
-        case "--make": make = value
-        case "--model": model = value
-        case "--encryption": headUnitSecurity = try Self.parse(option, value) { HeadUnitSecurity(rawValue: $0) }
-        case "--certificate": credentials.certificate = .file(value)
-        case "--private-key": credentials.privateKey = .file(value)
-        case "--ca-certificates": credentials.authorities = .file(value)
-        case "--deadline": deadline = try Self.parse(option, value, Self.seconds)
-        case "--grant":
-          guard let groups = PolicyGroup.list(value) else {
-            throw Invalid(
-              text: "--grant does not take \"\(value)\"; there are \(PolicyGroup.names.joined(separator: ", "))")
-          }
-          grants.formUnion(groups)
-        case "--replay": replay = (value, try Self.conversation(value))
-        case "--replay-speed":
-          speed = try Self.parse(option, value) { Double($0).flatMap { (0.1...10).contains($0) ? $0 : nil } }
-        case "--policy": policy = try Self.policy(value)
-        case "--record": recording = value
-        case "--record-audio": audioRecording = value
-        case "--microphone": microphone = try Self.sound(value)
-        case "--pcm": pcmFormat = try Self.parse(option, value, Self.pcmFormat)
-        case "--junit": report = value
-        case "--log": log = Log(path: value)
-        case "--log-files": logFolder = value
-        case "--wait-app": appDeadline = try Self.parse(option, value, Self.seconds)
-        case "--script", "--test":
-          guard !hasScript else { throw Invalid(text: "there is one script, by --script or --test") }
-          do throws(HeadUnitScriptFile.Failure) {
-            script = try HeadUnitScriptFile.read(value, policies: nil)
-          } catch {
-            throw Invalid(text: "\(error)")
-          }
-          scriptName = value
-          hasScript = true
-          endsWithTest = option == "--test"
-        case "--secondary-from":
-          admission.secondaryOrigin = try Self.parse(option, value) { SecondaryOrigin(rawValue: $0) }
-        case "--secondary-transport":
-          admission.secondaryPort = try Self.parse(option, value) { UInt16($0) }
-          servesSecondary = true
-        case "--shape":
-          do throws(HeadUnitCommand.Malformed) {
-            shape = try LinkShape.parse(value.split(separator: " ").map(String.init))
-          } catch {
-            throw Invalid(text: "--shape: \(error)")
-          }
-        case "--port": port = try Self.parse(option, value) { UInt16($0) }
-        case "--preset": headUnit = try Self.parse(option, value) { HeadUnitPreset(rawValue: $0)?.configuration }
-        default: screen = try Self.parse(option, value, ImageResolution.init(text:))
+      case "--address":
+        let host = try next()
+        address = host == "*" ? nil : host
+      case "--control": control = try parsed(ControlAddress.init(text:))
+      case "--control-token": token = try parsed(ControlAddress.token(text:))
+      case "--web": web = try parsed(ControlAddress.init(text:))
+      case "--make": make = try next()
+      case "--model": model = try next()
+      case "--encryption": headUnitSecurity = try parsed { HeadUnitSecurity(rawValue: $0) }
+      case "--certificate": credentials.certificate = .file(try input())
+      case "--private-key": credentials.privateKey = .file(try input())
+      case "--ca-certificates": credentials.authorities = .file(try input())
+      case "--deadline": deadline = try parsed(Self.seconds)
+      case "--grant":
+        let value = try next()
+        guard let groups = PolicyGroup.list(value) else {
+          throw Invalid(
+            text: "--grant does not take \"\(value)\"; there are \(PolicyGroup.names.joined(separator: ", "))")
         }
-      case let option where option.hasPrefix("--app-exits="):
-        leavesWithApp = true
-        awaitedAppCount = try Self.parse("--app-exits", String(option.drop { $0 != "=" }.dropFirst())) { text in
-          Int(text).flatMap { $0 > 0 ? $0 : nil }
+        grants.formUnion(groups)
+      case "--replay":
+        let file = try input()
+        replay = (file, try Self.conversation(file))
+      case "--replay-speed": speed = try parsed { Double($0).flatMap { (0.1...10).contains($0) ? $0 : nil } }
+      case "--policy": policy = try Self.policy(try input())
+      case "--record": recording = try next()
+      case "--record-audio": audioRecording = try next()
+      case "--microphone": microphone = try Self.sound(try input())
+      case "--pcm": pcmFormat = try parsed(Self.pcmFormat)
+      case "--junit": report = try next()
+      case "--log": log = Log(path: try next())
+      case "--log-files": logFolder = try next()
+      case "--wait-app": appDeadline = try parsed(Self.seconds)
+      case "--script", "--test":
+        scriptName = try input()
+        guard !hasScript else { throw Invalid(text: "there is one script, by --script or --test") }
+        do throws(HeadUnitScriptFile.Failure) {
+          script = try HeadUnitScriptFile.read(scriptName, policies: nil)
+        } catch {
+          throw Invalid(text: "\(error)")
         }
+        hasScript = true
+        endsWithTest = option == "--test"
+      case "--secondary-from": admission.secondaryOrigin = try parsed { SecondaryOrigin(rawValue: $0) }
+      case "--secondary-transport":
+        admission.secondaryPort = try parsed { UInt16($0) }
+        servesSecondary = true
+      case "--shape":
+        let words = try next()
+        do throws(HeadUnitCommand.Malformed) {
+          shape = try LinkShape.parse(words.split(separator: " ").map(String.init))
+        } catch {
+          throw Invalid(text: "--shape: \(error)")
+        }
+      case "--port": port = try parsed { UInt16($0) }
+      case "--preset": headUnit = try parsed { HeadUnitPreset(rawValue: $0)?.configuration }
+      case "--screen": screen = try parsed(ImageResolution.init(text:))
       default: throw Invalid(text: "unknown option \(option)")
       }
     }
@@ -357,11 +358,7 @@ struct Options {
     if let pcmFormat { headUnit.pcmFormat = pcmFormat }
     if let make { headUnit.vehicle.make = make }
     if let model { headUnit.vehicle.model = model }
-    if let screen {
-      headUnit.screen = screen
-      headUnit.videoCapability?.preferredResolution = screen
-      headUnit.videoCapability?.additionalCapabilities = nil
-    }
+    if let screen { headUnit.setScreen(screen) }
     if !activates { headUnit.activation = nil }
     headUnit.reportsMessages = isChecking || log != nil || isControlled
     if !isChecking {

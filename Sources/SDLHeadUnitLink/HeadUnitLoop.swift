@@ -28,6 +28,7 @@ final class HeadUnitLoop {
   private var script: HeadUnitScriptRun
   /// While it lasts, only operations are taken: nothing is read from or written to apps, and no session's timers run.
   private var stalledUntil: Duration?
+  var isStalled: Bool { stalledUntil != nil }
   /// The road of all connections, and since when it has been so.
   private var road: (shape: LinkShape, start: Duration)?
   private var isRefusing = false
@@ -77,18 +78,18 @@ final class HeadUnitLoop {
     for operation in server.takeOperations() { apply(operation, now: now) }
     if let end = stalledUntil, end <= now || isStopping {
       stalledUntil = nil
-      for connection in connections { connection.setHanging(false, now: now) }
+      for connection in connections { connection.noteReading(now: now) }
     }
     if !isStopping { followScript(now: now) }
     for connection in connections {
-      if stalledUntil == nil { connection.followRoad(now: now) }
+      if !isStalled { connection.followRoad(now: now) }
       // Bytes are read before timers run: otherwise an app could time out although its bytes are there.
-      if stalledUntil == nil, connection.holdsInput || connection.isDue(at: now) {
+      if !isStalled, connection.holdsInput || connection.isDue(at: now) {
         read(connection)
         for app in connection.apps { app.secondary?.read(into: readBuffer) }
       }
-      if stalledUntil == nil { connection.advance(now: now) }
-      if stalledUntil == nil || isStopping { connection.write() }
+      if !isStalled { connection.advance(now: now) }
+      if !isStalled || isStopping { connection.write() }
     }
     removeEnded()
     let isAdoptedGone = if case .connection = server.source { apps.isEmpty } else { false }
@@ -150,7 +151,7 @@ extension HeadUnitLoop {
   /// - Returns: false when the head unit hangs from now on, so that sessions get no input.
   func appDidTakeInput() -> Bool {
     if script.nextDeadline != nil { followScript(now: clock.now) }
-    return stalledUntil == nil
+    return !isStalled
   }
 }
 
@@ -167,7 +168,7 @@ extension HeadUnitLoop {
       descriptors.append(pollfd(fd: descriptor(of: port, now: now), events: Int16(POLLIN), revents: 0))
     }
     var deadlines = [stalledUntil, acceptPausedUntil, waiting.isEmpty ? nil : admissionPausedUntil]
-    if stalledUntil == nil {
+    if !isStalled {
       for connection in connections { descriptors.append(connection.pollDescriptor(at: now)) }
       let awaited = connections.compactMap { $0.nextDeadline(at: now) }.min()
       let isStreaming = apps.contains { $0.session.isStreaming }
@@ -189,10 +190,10 @@ extension HeadUnitLoop {
       return
     }
     for (connection, descriptor) in zip(connections, descriptors.dropFirst(4))
-    where stalledUntil == nil && descriptor.revents & Int16(POLLIN | POLLHUP | POLLERR) != 0 {
+    where !isStalled && descriptor.revents & Int16(POLLIN | POLLHUP | POLLERR) != 0 {
       read(connection)
     }
-    guard stalledUntil == nil else { return }
+    guard !isStalled else { return }
     if descriptors[1].revents != 0, let port = primaryPort { accept(from: port, .primary, now: now) }
     if descriptors[2].revents != 0, let port = server.secondaryListener { accept(from: port, .secondary, now: now) }
     if descriptors[3].revents != 0, let port = server.webSockets.port { accept(from: port, .primary, now: now) }
@@ -236,7 +237,7 @@ extension HeadUnitLoop {
 
   /// Serves connections, as many as may be in a second.
   private func admitWaiting(now: Duration) {
-    guard !waiting.isEmpty, stalledUntil == nil else { return }
+    guard !waiting.isEmpty, !isStalled else { return }
     if isRefusing { waiting = WaitingPeers() }
     func count(_ address: String) -> Int { connections.count { $0.address.network == address } }
     while admissionPausedUntil == nil, let next = waiting.takeNext(count) {
@@ -250,7 +251,7 @@ extension HeadUnitLoop {
   }
 
   /// Whether a connection that waits at a port is accepted now.
-  private var canAccept: Bool { acceptPausedUntil == nil && stalledUntil == nil }
+  private var canAccept: Bool { acceptPausedUntil == nil && !isStalled }
 
   /// Whether a connection has a place, which another may have to give up for it.
   private func makeRoom(for role: ServedConnection.Role, from address: String, now: Duration) -> Bool {
@@ -400,11 +401,12 @@ extension HeadUnitLoop {
         app.connection.setReading(isReading, now: now)
         app.secondary?.setReading(isReading, now: now)
       }
-    case .disconnect(let recipient):
+    case .disconnect(let recipient, let transport):
       for app in recipients(recipient) {
+        let connection = transport == .primary ? app.connection : app.secondary
         // Data that earlier operations made it send.
-        if stalledUntil == nil { app.connection.write() }
-        app.connection.end(nil)
+        if !isStalled { connection?.write() }
+        connection?.end(nil)
       }
     case .answerOnce(let recipient, let answer):
       let apps = recipients(recipient)
@@ -417,11 +419,6 @@ extension HeadUnitLoop {
       for app in apps { app.perform { $0.apply(change, now: now) } }
     case .behave(.secondaryTransport(.served)): serveSecondary(port: nil, now: now)
     case .serveSecondary(let port): serveSecondary(port: port, now: now)
-    case .disconnectSecondary(let recipient):
-      for app in recipients(recipient) {
-        if stalledUntil == nil { app.secondary?.write() }
-        app.secondary?.end(nil)
-      }
     case .behave(let change):
       if case .secondaryTransport = change { server.secondaryListener?.close() }
       configuration.behaviour.apply(change)
@@ -429,12 +426,11 @@ extension HeadUnitLoop {
     case .touch(let recipient, let gesture):
       guard let id = recipients(recipient).first?.id else { return }
       script.begin(gesture, app: id, now: now)
-    case .drive(let task): script.drive(task, now: now)
     case .stall(let time):
       // As above.
-      if stalledUntil == nil { for connection in connections { connection.write() } }
+      if !isStalled { for connection in connections { connection.write() } }
       stalledUntil = now + time
-      for connection in connections { connection.setHanging(true, now: now) }
+      for connection in connections { connection.noteReading(now: now) }
     case .shape(let shape):
       road = shape.map { ($0, now) }
       for connection in connections { connection.setShape(shape, since: now, now: now) }
@@ -443,7 +439,7 @@ extension HeadUnitLoop {
       if isRefusing { for port in [primaryPort, server.secondaryListener, server.webSockets.port] { port?.close() } }
     case .transport(let event): receive(event, now: now)
     case .endPicture(let picture, let failure): script.end(picture, failure: failure, now: now)
-    case .test(let command): script.begin(HeadUnitScriptRun.Operation(command: command), now: now)
+    case .script(let command): script.begin(HeadUnitScriptRun.ScheduledCommand(command: command), now: now)
     case .configure(var configuration):
       configuration.behaviour = self.configuration.behaviour
       self.configuration = configuration
@@ -457,7 +453,7 @@ extension HeadUnitLoop {
 
   /// Carries out the due steps of the script, unless the head unit is stalled.
   private func followScript(now: Duration) {
-    while stalledUntil == nil, let due = script.takeDue(at: now) {
+    while !isStalled, let due = script.takeDue(at: now) {
       server.reportTests(of: &script)
       var recipient = due.app.map { HeadUnitServer.Recipient.app($0) } ?? .appOnScreen
       if let step = due.step, step.followsAppsEnd, recipients(recipient).isEmpty { recipient = .appOnScreen }
@@ -487,8 +483,8 @@ extension HeadUnitLoop {
       let identities = samePhone.compactMap { $0.session.identity }
       app.perform { $0.setApps(summaries, samePhone: identities, now: now) }
     }
-    for action in screen.settle(connected.compactMap({ $0.session.summary })) {
-      switch action {
+    for change in screen.settle(connected.compactMap({ $0.session.summary })) {
+      switch change {
       case .giveWay(let id, let role): apps.connected(session: id)?.perform { $0.giveWay(to: role, now: now) }
       case .abortVideo(let id):
         apps.connected(session: id)?.perform { $0.endService(.video, .otherAppStarted, now: now) }

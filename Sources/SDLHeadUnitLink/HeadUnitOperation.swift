@@ -1,18 +1,18 @@
 import SDLHeadUnit
 import SDLLink
 import SDLMessages
+import SDLWire
 
 extension HeadUnitServer {
-  /// A request of other threads to the server's thread.
+  /// What the server's thread carries out for other threads, or for the script.
   enum Operation: Sendable {
     case control(Recipient, @Sendable (inout HeadUnitSession, Duration) -> [HeadUnitSession.Action])
     case read(id: UInt8, Bool)
-    case disconnect(Recipient)
+    case disconnect(Recipient, TransportRole)
     case answerOnce(Recipient, HeadUnitBehaviour.VideoStartAnswer)
     case setCondition(HeadUnitConditions.Change)
     case behave(HeadUnitBehaviour.Change)
     case touch(Recipient, TouchGesture)
-    case drive(DriveTask?)
     case stall(Duration)
     case shape(LinkShape?)
     case refuseConnections(Bool)
@@ -20,9 +20,8 @@ extension HeadUnitServer {
     /// At the present port if nil is given.
     case serveSecondary(port: UInt16?)
     case transport(TransportEvent)
-    case disconnectSecondary(Recipient)
-    /// An expectation, or another command of tests.
-    case test(HeadUnitCommand)
+    /// An expectation, another command of tests, or a drive.
+    case script(HeadUnitCommand)
     case endPicture(HeadUnitScriptRun.Picture, failure: String?)
   }
 
@@ -76,22 +75,16 @@ extension HeadUnitServer.Operation {
     case .silent(let isSilent): self = .setCondition(.videoSilence(isSilent))
     case .behave(let change): self = .behave(change)
     case .resize(let size, let scale): self = .control(recipient) { $0.resize(to: size, scale: scale, now: $1) }
-    case .frameRate(let rate): self = .update(recipient) { $0.preferredFPS = rate }
-    case .maximumBitrate(let bitrate): self = .update(recipient) { $0.maxBitrate = bitrate }
-    case .update(let update): self = .update(recipient) { $0 = update }
+    case .update(let update): self = .control(recipient) { $0.updateCapability(update, now: $1) }
     case .driverDistraction(let distraction):
       self = .control(.everyApp) { $0.notify(.onDriverDistraction, distraction.json, now: $1) }
     case .notify(let function, let members): self = .control(.everyApp) { $0.notify(function, members, now: $1) }
     case .vehicle(let reading): self = .setCondition(.vehicle(reading))
-    case .drive(let task): self = .drive(task)
     case .language(let language): self = .setCondition(.language(language))
     case .policy(let change): self = .setCondition(.policy(change))
     case .policyUpdate(let url): self = .control(.everyApp) { $0.requestPolicyUpdate(from: url, now: $1) }
     case .activate(let id): self = .control(id.map { .app($0) } ?? recipient) { $0.activateApp(now: $1) }
-    case .close(let id):
-      let status = HMIStatus(
-        level: HMILevel.none, audioStreamingState: .notAudible, videoStreamingState: .notStreamable)
-      self = .control(id.map { .app($0) } ?? recipient) { $0.setHMIStatus(status, now: $1) }
+    case .close(let id): self = .control(id.map { .app($0) } ?? recipient) { $0.setHMIStatus(.closed, now: $1) }
     case .touch(let event): self = .control(recipient) { $0.touch(event, now: $1) }
     case .gesture(let gesture): self = .touch(recipient, gesture)
     case .driverInput(let input):
@@ -100,8 +93,8 @@ extension HeadUnitServer.Operation {
     case .audioStreaming(let state): self = .control(recipient) { $0.setAudioStreaming(state, now: $1) }
     case .endAudio: self = .control(recipient) { $0.endService(.audio, now: $1) }
     case .endVideo: self = .control(recipient) { $0.endService(.video, now: $1) }
-    case .cut: self = .disconnect(recipient)
-    case .cutSecondary: self = .disconnectSecondary(recipient)
+    case .cut: self = .disconnect(recipient, .primary)
+    case .cutSecondary: self = .disconnect(recipient, .secondary)
     case .serveSecondaryTransport(let port): self = .serveSecondary(port: port)
     case .unregister(let reason): self = .control(recipient) { $0.unregisterApp(reason, now: $1) }
     case .ignitionOff: self = .control(.everyApp) { $0.unregisterApp(.ignitionOff, now: $1) }
@@ -109,7 +102,7 @@ extension HeadUnitServer.Operation {
     case .stall(let time): self = .stall(time)
     case .shape(let shape): self = .shape(shape)
     case .refuseConnections(let isRefusing): self = .refuseConnections(isRefusing)
-    case .expect, .picture, .fail, .quit: self = .test(command)
+    case .drive, .expect, .picture, .fail, .quit: self = .script(command)
     case .help: return nil
     }
   }
@@ -118,23 +111,12 @@ extension HeadUnitServer.Operation {
   /// an app.
   var requiredRecipient: HeadUnitServer.Recipient? {
     switch self {
-    case .control(let recipient, _), .disconnect(let recipient), .disconnectSecondary(let recipient),
-      .touch(let recipient, _):
-      recipient
+    case .control(let recipient, _), .disconnect(let recipient, _), .touch(let recipient, _): recipient
     case .read(let id, _): .app(id)
     case .answerOnce(.app(let id), _): .app(id)
-    case .answerOnce, .setCondition, .drive, .behave, .stall, .shape, .refuseConnections, .configure, .serveSecondary,
-      .transport, .test, .endPicture:
+    case .answerOnce, .setCondition, .behave, .stall, .shape, .refuseConnections, .configure, .serveSecondary,
+      .transport, .script, .endPicture:
       nil
     }
-  }
-
-  /// Sends an update of the capability with this change only.
-  private static func update(
-    _ recipient: HeadUnitServer.Recipient, _ change: (inout VideoStreamingCapability) -> Void
-  ) -> Self {
-    var update = VideoStreamingCapability()
-    change(&update)
-    return .control(recipient) { [update] in $0.updateCapability(update, now: $1) }
   }
 }

@@ -26,8 +26,6 @@ final class ServedConnection {
   private(set) var apps: [ServedApp] = []
   /// Off lets the connection fill up.
   private var isReading = true
-  /// Whether the whole head unit hangs.
-  private var isHanging = false
   /// Whether the socket is to be closed.
   private(set) var isOver = false
   private(set) var failure: LinkError?
@@ -121,21 +119,21 @@ final class ServedConnection {
   private var hasRegisteredApp: Bool { secondaryApp != nil || apps.contains { $0.session.summary != nil } }
 
   /// The head unit reads the app's bytes as they come.
-  private var takesInput: Bool { isReading && !isHanging && !isRoadStalled }
+  private var takesInput: Bool { isReading && !loop.isStalled && !isRoadStalled }
 
   func nextDeadline(at now: Duration) -> Duration? {
-    let onRoad = road?.nextDeadline(at: now, takesInput: isReading && !isHanging)
+    let onRoad = road?.nextDeadline(at: now, takesInput: isReading && !loop.isStalled)
     return (apps.map { $0.session.nextDeadline } + [closeDeadline, registrationDeadline, onRoad]).compactMap(\.self)
       .min()
   }
 
   func isDue(at now: Duration) -> Bool {
-    apps.contains { $0.isDue(at: now) } || road?.isDue(at: now, takesInput: isReading && !isHanging) ?? false
+    apps.contains { $0.isDue(at: now) } || road?.isDue(at: now, takesInput: isReading && !loop.isStalled) ?? false
   }
 
   /// Whether ``read(into:)`` has something to do, whatever poll(2) says.
   var holdsInput: Bool {
-    guard isReading, !isHanging else { return false }
+    guard isReading, !loop.isStalled else { return false }
     return !heldItems.isEmpty || isBusy || socket.holdsInput && road.map { $0.allowance(at: clock.now) > 0 } ?? true
   }
 
@@ -168,12 +166,8 @@ final class ServedConnection {
     noteReading(now: now)
   }
 
-  func setHanging(_ isHanging: Bool, now: Duration) {
-    self.isHanging = isHanging
-    noteReading(now: now)
-  }
-
-  private func noteReading(now: Duration) {
+  /// Bytes are read from now on, or not.
+  func noteReading(now: Duration) {
     let takesInput = takesInput
     for app in apps { app.perform { $0.setReading(takesInput, now: now) } }
   }
@@ -455,7 +449,7 @@ extension ServedConnection {
     // The common buffer may be in use. The kernel's buffer bounds the rest, as the peer sends no more.
     withUnsafeTemporaryAllocation(byteCount: FrameReader.readSize, alignment: 8) { buffer in
       // A script may end the reading with any of these bytes.
-      while isReading, !isHanging, !isOver { read(into: buffer) }
+      while isReading, !loop.isStalled, !isOver { read(into: buffer) }
     }
   }
 

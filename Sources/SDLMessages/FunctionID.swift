@@ -89,6 +89,18 @@ package struct FunctionID: RawRepresentable, Hashable, Sendable, CustomStringCon
   package var isKnownNotification: Bool {
     (0x8000..<0x10000).contains(rawValue) && self != .onAppCapabilityUpdated && Self.names[rawValue] != nil
   }
+
+  /// The RPC version that introduced a request; 1.0 for all before 4.1.
+  package var introduction: RPCVersion {
+    switch rawValue {
+    case 41...44, 48, 49: RPCVersion(4, 5)
+    case 45...47: RPCVersion(4, 1)
+    case 50...55: RPCVersion(5, 1)
+    case 56...63: RPCVersion(6)
+    case 64: RPCVersion(7)
+    default: RPCVersion(1)
+    }
+  }
 }
 
 extension FunctionID {

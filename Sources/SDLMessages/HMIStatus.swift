@@ -21,6 +21,9 @@ package struct HMIStatus: RPCParameters {
     self.windowID = windowID
   }
 
+  /// Of an app that the driver has not opened.
+  package static let closed = HMIStatus(level: HMILevel.none, videoStreamingState: .notStreamable)
+
   package init(json: JSONObject) {
     self.init(
       level: json.enumeration("hmiLevel"),

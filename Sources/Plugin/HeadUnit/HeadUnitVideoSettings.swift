@@ -41,13 +41,8 @@ struct HeadUnitVideoSettings: Equatable, Sendable {
     configuration.beginsHandshake = tls.role == .client
     configuration.requiresRPCEncryption = requiresRPCEncryption && encryption != .refuse
     configuration.policy.grant(grants)
-    if let screen { configuration.screen = screen }
+    if let screen { configuration.setScreen(screen) }
     guard var capability = configuration.videoCapability else { return }
-    if let screen {
-      capability.preferredResolution = screen
-      // The preset's values belong to its own screen.
-      capability.additionalCapabilities = nil
-    }
     if let additionalSizes { capability.additionalCapabilities = additionalSizes.map(\.capability) }
     if let scale { capability.scale = scale > 0 ? scale : nil }
     if let diagonal { capability.diagonalScreenSize = diagonal > 0 ? diagonal : nil }

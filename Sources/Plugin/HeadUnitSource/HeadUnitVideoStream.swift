@@ -368,9 +368,7 @@ extension HeadUnitVideoStream {
       return touches.flatMap { session.touch($0.touch, picture: $0.picture, now: now) }
     }
   }
-}
 
-extension HeadUnitVideoStream {
   private func askToFetchKeys(for app: UInt8, _ state: State) {
     state.headUnit?.server?.control(.app(app)) { [self] session, now in
       let inputs = self.state.withLock { $0.keys.fetch(for: app) }
@@ -386,16 +384,10 @@ private struct WindowKey {
 
   /// Nil for other events, and for keys without a button.
   init?(_ event: UnsafeMutablePointer<GstEvent>) {
-    switch gst_navigation_event_get_type(event) {
-    case GST_NAVIGATION_EVENT_KEY_PRESS: isPress = true
-    case GST_NAVIGATION_EVENT_KEY_RELEASE: isPress = false
-    default: return nil
+    guard case .key(let name, let isDown) = PointerEvent(event), let button = ButtonName(keyName: name) else {
+      return nil
     }
-    var name: UnsafePointer<CChar>?
-    guard gst_navigation_event_parse_key_event(event, &name) != 0, let name,
-      let button = ButtonName(keyName: String(cString: name))
-    else { return nil }
-    self.button = button
+    (self.button, isPress) = (button, isDown)
   }
 }
 

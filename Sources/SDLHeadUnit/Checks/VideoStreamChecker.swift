@@ -34,6 +34,8 @@ private struct Findings {
 ///
 /// H.264 is checked as a byte stream and over RTP; of other formats only the bit rate is.
 struct VideoStreamChecker: MediaChecker {
+  typealias Request = VideoServiceParameters
+
   static let service = ServiceType.video
 
   /// The units since the start, or since a pause in the stream.

@@ -4,9 +4,9 @@ import SDLWire
 /// Deviations from a healthy SDL Core, for tests of apps. The default has none.
 package struct HeadUnitBehaviour: Equatable, Sendable {
   /// Answer to a control request that needs no parameters.
-  package enum ControlAnswer: Equatable, Sendable {
-    case acknowledge
-    case reject
+  package enum ControlAnswer: String, Equatable, Sendable {
+    case acknowledge = "ack"
+    case reject = "nak"
     case silence
   }
 
@@ -127,8 +127,6 @@ package struct HeadUnitBehaviour: Equatable, Sendable {
   package var rpcStart: ControlAnswer = .acknowledge
   /// To RegisterAppInterface that is valid.
   package var registration: RPCAnswer = .regular
-  /// To GetSystemCapability.
-  package var systemCapability: RPCAnswer = .regular
   /// To StartService(video), used in turn; the last one repeats. Empty means regular.
   package var videoStarts: [VideoStartAnswer] = []
   /// To StartService(audio), if it is allowed.
@@ -177,7 +175,6 @@ extension HeadUnitBehaviour {
     case rpcStart(ControlAnswer)
     case handshake(Handshake)
     case registration(RPCAnswer)
-    case systemCapability(RPCAnswer)
     case answer(FunctionID, ScriptedAnswer)
     case videoStart(VideoStartAnswer)
     case audioStart(AudioStartAnswer)
@@ -201,7 +198,6 @@ extension HeadUnitBehaviour {
     case .rpcStart(let answer): rpcStart = answer
     case .handshake(let handshake): self.handshake = handshake
     case .registration(let answer): registration = answer
-    case .systemCapability(let answer): systemCapability = answer
     case .answer(let function, let answer):
       answers[function] = answer.answer == .regular && answer.members.isEmpty ? nil : answer
     case .videoStart(let answer): videoStarts = [answer]
@@ -218,51 +214,5 @@ extension HeadUnitBehaviour {
     case .audioTransports(let transports): audioTransports = transports
     case .videoTransports(let transports): videoTransports = transports
     }
-  }
-}
-
-/// The state of a head unit that affects all apps, also those that connect later.
-package struct HeadUnitConditions: Sendable {
-  package enum Change: Equatable, Sendable {
-    case event(HMIEvent, isActive: Bool)
-    /// Whether StartService and EndService of video get no answer. A start is ignored, an end is carried out.
-    case videoSilence(Bool)
-    /// The status of an app that the driver opens, or that is opened automatically after its registration.
-    case activationStatus(HMIStatus)
-    case vehicle(VehicleReading)
-    /// A language tag, instead of ``HeadUnitConfiguration/language``.
-    case language(String)
-    case policy(PolicyTable.Change)
-  }
-
-  private var events: Set<HMIEvent> = []
-  private var isSilentOnVideo = false
-  private var activationStatus: Change?
-  private var language: Change?
-  private var readings: [String: VehicleReading] = [:]
-  /// By the RPC, or the group.
-  private var policies: [String: Change] = [:]
-
-  /// Creates the default: no active event, answers to video starts, and apps are opened at FULL and audible.
-  package init() {}
-
-  /// Applies a change, for sessions that start later.
-  package mutating func apply(_ change: Change) {
-    switch change {
-    case .event(let event, let isActive): if isActive { events.insert(event) } else { events.remove(event) }
-    case .videoSilence(let isSilent): isSilentOnVideo = isSilent
-    case .activationStatus: activationStatus = change
-    case .language: language = change
-    case .vehicle(let reading): readings[reading.name] = reading
-    case .policy(.permit(let function, _)): policies[function.description] = change
-    case .policy(.group(let name, _)): policies["group \(name)"] = change
-    }
-  }
-
-  /// The differences from the default, to be applied to a new session.
-  package var changes: [Change] {
-    HMIEvent.allCases.filter(events.contains).map { .event($0, isActive: true) }
-      + (isSilentOnVideo ? [.videoSilence(true)] : []) + [activationStatus, language].compactMap(\.self)
-      + readings.values.map { .vehicle($0) } + Array(policies.values)
   }
 }

@@ -5,7 +5,7 @@ import SDLMessages
 /// Level-triggered: it compares the apps' present states and returns changes until the states are consistent.
 package struct HeadUnitScreen: Sendable {
   /// A change for one session.
-  package enum Operation: Equatable, Sendable {
+  package enum Change: Equatable, Sendable {
     /// The session `id` gives way to an app of this role: ``HeadUnitSession/giveWay(to:now:)``.
     case giveWay(id: UInt8, to: AppSummary.Role)
     /// The session `id` ends its video, because another app has started its own, and SDL Core has one at a time.
@@ -20,23 +20,23 @@ package struct HeadUnitScreen: Sendable {
 
   /// Compares the states of all registered apps.
   /// - Returns: the changes that make them consistent.
-  package mutating func settle(_ apps: [AppSummary]) -> [Operation] {
+  package mutating func settle(_ apps: [AppSummary]) -> [Change] {
     if !apps.contains(where: { $0.id == appOnScreen }) { appOnScreen = nil }
     if !apps.contains(where: { $0.id == streamingApp && $0.isStreaming }) { streamingApp = nil }
-    var operations: [Operation] = []
+    var changes: [Change] = []
     // An app at FULL that was not on the screen has been opened later, so it replaces the present one.
     if let opened = apps.last(where: { $0.level == .full && $0.id != appOnScreen }) {
       appOnScreen = opened.id
       let others = apps.filter { $0.id != opened.id }
       // The present one first: the states are compared after each change, and it must not seem to be opened then.
-      operations += (others.filter { $0.level == .full } + others.filter { $0.level == .limited })
+      changes += (others.filter { $0.level == .full } + others.filter { $0.level == .limited })
         .map { .giveWay(id: $0.id, to: opened.role) }
     }
     if let starting = apps.last(where: { $0.isStreaming && $0.id != streamingApp }) {
       streamingApp = starting.id
-      operations += apps.filter { $0.id != starting.id && $0.isStreaming }.map { .abortVideo(id: $0.id) }
+      changes += apps.filter { $0.id != starting.id && $0.isStreaming }.map { .abortVideo(id: $0.id) }
     }
-    return operations
+    return changes
   }
 
   /// Whether an app that was just registered has to wait until the driver opens it.
@@ -76,15 +76,11 @@ extension AppSummary.Role {
     case (.navigation, .projection):
       // It continues to give spoken directions.
       return HMIStatus(level: .limited, audioStreamingState: .audible, videoStreamingState: .notStreamable)
-    case (.projection, .navigation):
-      return HMIStatus(
-        level: isMedia ? .limited : .background, audioStreamingState: isMedia ? .audible : .notAudible,
-        videoStreamingState: .notStreamable)
     case (.navigation, .other), (.projection, .other):
       return HMIStatus(
         level: .limited, audioStreamingState: self == .navigation || isMedia ? .audible : .notAudible,
         videoStreamingState: .streamable)
-    case (.other, _):
+    case (.projection, .navigation), (.other, _):
       return HMIStatus(
         level: isMedia ? .limited : .background, audioStreamingState: isMedia ? .audible : .notAudible,
         videoStreamingState: .notStreamable)

@@ -3,6 +3,9 @@ import SDLWire
 
 /// The check of a media service's data.
 protocol MediaChecker: Sendable {
+  /// What the app asks for with its start.
+  associatedtype Request: Sendable
+
   static var service: ServiceType { get }
 
   /// Before the first start of the service.
@@ -36,11 +39,21 @@ struct MediaService<Checker: MediaChecker>: Sendable {
     case ending(since: Duration)
   }
 
-  var disallowedReason: String { "The service is disallowed with the current HMI level" }
-  var preemptedReason: String { "The service is started on the primary transport" }
+  /// A start whose answer is still to come.
+  struct Start: Sendable {
+    let request: Checker.Request
+    let asksForEncryption: Bool
+    /// Whether to encrypt the acknowledgement.
+    var isEncrypted = false
+    /// When the request was ready to be answered; nil while it waits for a TLS handshake.
+    var readyTime: Duration?
+  }
+
+  private var disallowedReason: String { "The service is disallowed with the current HMI level" }
 
   var checker = Checker()
   private var state = State.closed(endedAt: nil)
+  private(set) var start: Start?
   /// The transport of the service that runs, is ending, or waits for its answer; otherwise of the last one.
   private(set) var transport = TransportRole.primary
   /// Whether the last start got no answer. An app may then end a service that was never started.
@@ -52,6 +65,8 @@ struct MediaService<Checker: MediaChecker>: Sendable {
   private var type: ServiceType { Checker.service }
 
   var isOpen: Bool { if case .open = state { true } else { false } }
+
+  var waitsForHandshake: Bool { start.map { $0.readyTime == nil } ?? false }
 
   private var isClosed: Bool { if case .closed = state { true } else { false } }
 
@@ -67,35 +82,80 @@ struct MediaService<Checker: MediaChecker>: Sendable {
     context.report(.startBeforeRegistration(type))
   }
 
-  /// Takes a start, or refuses it.
-  /// - Parameters:
-  ///   - isTransportAllowed: by the transport lists of the session's acknowledgement.
-  ///   - isStarting: whether another start waits for its answer.
-  ///   - reason: a further reason to refuse it; nil for none.
-  /// - Returns: whether the start is carried out, unless the HMI refuses it.
-  mutating func accepts(
-    on transport: TransportRole, isTransportAllowed: Bool, _ app: RegisteredApp, isStarting: Bool = false,
-    unless reason: String? = nil, _ context: inout ServedContext
+  /// Takes a start of a registered app, or refuses it.
+  /// - Parameter isTransportAllowed: by the transport lists of the session's acknowledgement.
+  /// - Returns: whether to answer it, unless the HMI refuses it; not yet if it waits for a TLS handshake.
+  mutating func begin(
+    _ request: Checker.Request, isEncrypted: Bool, on transport: TransportRole, isTransportAllowed: Bool,
+    _ app: RegisteredApp, _ security: inout ServedSecurity, _ context: inout ServedContext
   ) -> Bool {
+    isStartLost = false
     guard isTransportAllowed else {
       let reason = "The service is not allowed on the \(transport) transport"
       refuse(reason: reason, on: transport, costsLevel: false, &context)
       return false
     }
+    if transport == .primary, self.transport == .secondary {
+      if start != nil { withdrawStart(reason: "The service is started on the primary transport", &context) }
+      security.cancel(type, &context)
+      giveWayToPrimary(&context)
+    }
     if forgivesMissingAcknowledgement(&context) { close(.endedByHeadUnit, &context) }
-    if let reason = reasonToRefuse(app, isStarting: isStarting, &context) ?? reason {
-      refuse(reason: reason, on: transport, &context)
+    let refusal = reasonToRefuse(app, &context) ?? security.reasonToRefuseMedia(isEncrypted: isEncrypted, context)
+    if let refusal {
+      refuse(reason: refusal, on: transport, &context)
       return false
     }
     self.transport = transport
     isMisplacedDataReported = false
+    start = Start(request: request, asksForEncryption: isEncrypted)
+    switch security.prepare(type, on: transport, isEncrypted: isEncrypted, app, &context) {
+    case .clear: startReady(isEncrypted: false, now: context.now)
+    case .encrypted: startReady(isEncrypted: true, now: context.now)
+    case .handshake: break
+    case .refused(let reason):
+      start = nil
+      refuse(reason: reason, &context)
+    }
+    return start?.readyTime != nil
+  }
+
+  /// The handshake for which the start has waited is over.
+  /// - Parameter failure: why it has failed.
+  /// - Returns: whether to answer the start.
+  mutating func handshakeEnded(_ failure: HandshakeFailure?, _ context: inout ServedContext) -> Bool {
+    guard waitsForHandshake else { return false }
+    if let failure, context.configuration.security == .require {
+      start = nil
+      refuse(reason: failure.text, costsLevel: failure.isOwnFault, &context)
+      return false
+    }
+    startReady(isEncrypted: failure == nil && context.behaviour.handshake != .clear, now: context.now)
     return true
+  }
+
+  private mutating func startReady(isEncrypted: Bool, now: Duration) {
+    start?.isEncrypted = isEncrypted
+    start?.readyTime = now
+  }
+
+  /// The start that is answered now.
+  mutating func takeStart() -> Start? { start.take() }
+
+  /// Refuses a start that waits, without the loss of the HMI level.
+  private mutating func withdrawStart(reason: String, _ context: inout ServedContext) {
+    cancelStart(&context)
+    refuse(reason: reason, costsLevel: false, &context)
+  }
+
+  private mutating func cancelStart(_ context: inout ServedContext) {
+    start = nil
+    if type == .video { context.timers.cancel(.videoStart) }
   }
 
   /// The app starts the service on its primary transport while it runs, or is ending, on the secondary one, where the
   /// sender need not be the app. SDL Core would refuse the start, and take the app's HMI level.
-  mutating func giveWayToPrimary(_ context: inout ServedContext) {
-    guard transport == .secondary else { return }
+  private mutating func giveWayToPrimary(_ context: inout ServedContext) {
     if isOpen {
       context.report(.startWhileActive(type))
       end(.endedByApp, &context)
@@ -106,11 +166,10 @@ struct MediaService<Checker: MediaChecker>: Sendable {
   }
 
   /// The reasons for which SDL Core refuses a start without asking the HMI.
-  /// - Parameter isStarting: whether another start waits for its answer.
-  func reasonToRefuse(_ app: RegisteredApp, isStarting: Bool = false, _ context: inout ServedContext) -> String? {
+  func reasonToRefuse(_ app: RegisteredApp, _ context: inout ServedContext) -> String? {
     guard context.headerVersion >= 3 else { return "The service needs protocol 3" }
     guard app.mayStream else { return "The app type may not use this service" }
-    guard isClosed, !isStarting else {
+    guard isClosed, start == nil else {
       context.report(.startWhileActive(type))
       return "The service is active already"
     }
@@ -131,15 +190,27 @@ struct MediaService<Checker: MediaChecker>: Sendable {
     if costsLevel, transport == .primary { context.demand(.refused(type)) }
   }
 
-  /// The start was acknowledged.
-  mutating func begin() {
+  /// Acknowledges a start: the service is open. Otherwise refuses it, because that can't be encrypted.
+  /// - Returns: whether it is open.
+  mutating func acknowledge(_ start: Start, _ payload: [UInt8], _ context: inout ServedContext) -> Bool {
+    let encrypted = start.isEncrypted ? context.encryption.encrypted(payload) : nil
+    if start.isEncrypted, encrypted == nil, context.configuration.security == .require {
+      refuse(reason: "The acknowledgement can't be encrypted", &context)
+      return false
+    }
     state = .open(.allowed)
+    context.encryption.begin(type, isEncrypted: encrypted != nil)
+    context.send(
+      .startServiceACK, service: type, on: transport, isEncrypted: encrypted != nil, payload: encrypted ?? payload)
+    return true
   }
 
   // MARK: The right to stream
 
   /// The status of the app, which may allow or forbid the service.
   mutating func permit(_ app: RegisteredApp, _ context: inout ServedContext) {
+    // The level stays as the driver chose it.
+    if start != nil, !app.allows(type) { withdrawStart(reason: disallowedReason, &context) }
     guard case .open(let permission) = state else { return }
     if app.allows(type) {
       if case .allowed = permission { return }
@@ -160,7 +231,7 @@ struct MediaService<Checker: MediaChecker>: Sendable {
 
   /// Data of the service.
   /// - Returns: nil if the data is ignored.
-  func permission(isStarting: Bool = false, _ context: inout ServedContext) -> MediaPermission? {
+  func permission(_ context: inout ServedContext) -> MediaPermission? {
     switch state {
     case .open(let permission): return permission
     case .ending(let since):
@@ -176,7 +247,7 @@ struct MediaService<Checker: MediaChecker>: Sendable {
       } else if isKnown {
         context.report(violation)
       }
-    case .closed(nil, _): refuse(isStarting ? .dataBeforeAcknowledgement(type) : .dataWithoutService(type), &context)
+    case .closed(nil, _): refuse(start != nil ? .dataBeforeAcknowledgement(type) : .dataWithoutService(type), &context)
     case .listed(nil): refuse(.dataBeforeAcknowledgement(type), &context)
     case .listed(let since?): refuse(forbidden(since: since, context), &context)
     }
@@ -246,20 +317,17 @@ struct MediaService<Checker: MediaChecker>: Sendable {
 
   /// EndService from the app. The service ends with any answer: a NAK means "not running", and without an answer the
   /// app can only assume the end.
-  /// - Returns: whether there was a service, or a start of it.
-  @discardableResult
   mutating func answerEnd(
-    on transport: TransportRole, _ answer: HeadUnitBehaviour.ControlAnswer, isStarting: Bool = false,
-    _ context: inout ServedContext
-  ) -> Bool {
+    on transport: TransportRole, _ answer: HeadUnitBehaviour.ControlAnswer, _ context: inout ServedContext
+  ) {
     unacknowledgedEnds = 0
-    if isClosed, !isStarting || transport != self.transport {
+    if isClosed, start == nil || transport != self.transport {
       let isFault = !isStartLost && !mayHaveCrossedTheEnd(at: context.now)
       if isFault { context.report(.endOfServiceNotRunning(type)) }
       context.refuse(.endServiceNAK, service: type, on: transport, reason: nil)
       // A second end costs the level; observed on SDL Core, for sound only.
       if isFault, type == .audio, transport == .primary, case .closed(_?, _) = state { context.demand(.refused(type)) }
-      return false
+      return
     }
     switch answer {
     case .acknowledge: context.send(.endServiceACK, service: type, on: transport)
@@ -267,7 +335,6 @@ struct MediaService<Checker: MediaChecker>: Sendable {
     case .silence: break
     }
     close(.endedByApp, &context)
-    return true
   }
 
   /// Whether data that comes now may have been sent before the app knew that the service had ended.
@@ -334,8 +401,9 @@ struct MediaService<Checker: MediaChecker>: Sendable {
     context.report(.endServiceNotAcknowledged(type, after: context.now - endingSince))
   }
 
-  /// Removes the service, without EndService; reports it unless its end was reported before.
+  /// Removes the service, or its start, without EndService; reports it unless its end was reported before.
   mutating func close(_ reason: HeadUnitSession.StreamStopReason, _ context: inout ServedContext) {
+    cancelStart(&context)
     context.timers.cancel(endServiceACK)
     if type == .video { context.timers.cancel(.videoData) }
     switch state {

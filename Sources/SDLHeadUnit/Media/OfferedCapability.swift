@@ -34,11 +34,6 @@ struct OfferedCapability: Sendable {
 
   /// Answers GetSystemCapability.
   mutating func answer(_ request: RPCMessage, _ app: RegisteredApp, _ context: inout ServedContext) {
-    switch context.behaviour.systemCapability {
-    case .silence: return
-    case .result(let code, let success): return context.respond(to: request, success: success, code)
-    case .regular: break
-    }
     let name = request.parameters["systemCapabilityType"]?.string ?? ""
     let parameters = GetSystemCapability(json: request.parameters)
     guard parameters.type == .videoStreaming else { return answer(name, request, app, &context) }

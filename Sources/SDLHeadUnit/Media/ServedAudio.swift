@@ -4,8 +4,6 @@ import SDLWire
 /// The audio service: the answers to its starts, and its data.
 struct ServedAudio: Sendable {
   var service = MediaService<AudioStreamChecker>()
-  /// A start that waits for a TLS handshake.
-  private(set) var waitsForHandshake = false
 
   /// - Parameter isTransportAllowed: by the transport lists of the session's acknowledgement.
   mutating func start(
@@ -16,107 +14,44 @@ struct ServedAudio: Sendable {
       return service.noteEarlyStart(on: transport, &context)
     }
     context.report(.audioStartRequested)
-    service.isStartLost = false
-    if transport == .primary, isTransportAllowed, service.transport == .secondary {
-      if waitsForHandshake { withdrawStart(reason: service.preemptedReason, &context) }
-      security.cancel(.audio, &context)
-      service.giveWayToPrimary(&context)
-    }
-    let isAccepted = service.accepts(
-      on: transport, isTransportAllowed: isTransportAllowed, app, isStarting: waitsForHandshake,
-      unless: security.reasonToRefuseMedia(isEncrypted: isEncrypted, context), &context)
-    guard isAccepted else { return }
-    switch security.prepare(.audio, on: transport, isEncrypted: isEncrypted, app, &context) {
-    case .clear:
-      if isEncrypted { context.report(.audioInClear) }
-      answer(isEncrypted: false, &context)
-    case .encrypted: answer(isEncrypted: true, &context)
-    case .handshake: waitsForHandshake = true
-    case .refused(let reason): service.refuse(reason: reason, &context)
-    }
+    let isReady = service.begin(
+      (), isEncrypted: isEncrypted, on: transport, isTransportAllowed: isTransportAllowed, app, &security, &context)
+    if isReady { answer(&context) }
   }
 
   /// The handshake for which the start has waited is over.
   /// - Parameter failure: why it has failed.
   mutating func handshakeEnded(_ failure: HandshakeFailure?, _ context: inout ServedContext) {
-    guard waitsForHandshake else { return }
-    waitsForHandshake = false
-    if let failure, context.configuration.security == .require {
-      return service.refuse(reason: failure.text, costsLevel: failure.isOwnFault, &context)
-    }
-    let isEncrypted = failure == nil && context.behaviour.handshake != .clear
-    if !isEncrypted { context.report(.audioInClear) }
-    answer(isEncrypted: isEncrypted, &context)
+    if service.handshakeEnded(failure, &context) { answer(&context) }
   }
 
-  private mutating func answer(isEncrypted: Bool, _ context: inout ServedContext) {
+  private mutating func answer(_ context: inout ServedContext) {
+    guard let start = service.takeStart() else { return }
+    if start.asksForEncryption, !start.isEncrypted { context.report(.audioInClear) }
     switch context.behaviour.audioStart {
     case .silence: service.isStartLost = true
     case .reject: service.refuse(reason: nil, &context)
-    case .acknowledge: acknowledge(isEncrypted: isEncrypted, &context)
+    case .acknowledge: acknowledge(start, &context)
     case .acknowledgeAndEnd:
-      acknowledge(isEncrypted: isEncrypted, &context)
+      acknowledge(start, &context)
       service.end(.endedByHeadUnit, &context)
     }
   }
 
-  private mutating func acknowledge(isEncrypted: Bool, _ context: inout ServedContext) {
+  private mutating func acknowledge(
+    _ start: MediaService<AudioStreamChecker>.Start, _ context: inout ServedContext
+  ) {
     let format = context.configuration.pcmFormat ?? PCMFormat()
     let answer = AudioServiceAcknowledgement(mtu: Int64(context.configuration.frameLimits.payload))
-    let payload = answer.bytes(version: context.headerVersion)
-    let encrypted = isEncrypted ? context.encryption.encrypted(payload) : nil
-    if isEncrypted, encrypted == nil, context.configuration.security == .require {
-      return service.refuse(reason: "The acknowledgement can't be encrypted", &context)
-    }
-    service.begin()
+    guard service.acknowledge(start, answer.bytes(version: context.headerVersion), &context) else { return }
     service.checker.begin(format)
-    context.encryption.begin(.audio, isEncrypted: encrypted != nil)
-    let transport = service.transport
-    context.send(
-      .startServiceACK, service: .audio, on: transport, isEncrypted: encrypted != nil, payload: encrypted ?? payload)
-    context.report(.audioStarted(format, on: transport))
-  }
-
-  /// The status of the app, which may allow or forbid the sound.
-  mutating func permit(_ app: RegisteredApp, _ context: inout ServedContext) {
-    // The level stays as the driver chose it.
-    if !app.allows(.audio), waitsForHandshake { withdrawStart(reason: service.disallowedReason, &context) }
-    service.permit(app, &context)
-  }
-
-  /// Refuses a start that waits, without the loss of the HMI level.
-  private mutating func withdrawStart(reason: String, _ context: inout ServedContext) {
-    waitsForHandshake = false
-    service.refuse(reason: reason, costsLevel: false, &context)
-  }
-
-  /// Data of the service.
-  /// - Returns: nil if the data is ignored.
-  func permission(_ context: inout ServedContext) -> MediaPermission? {
-    service.permission(isStarting: waitsForHandshake, &context)
+    context.report(.audioStarted(format, on: service.transport))
   }
 
   mutating func take(_ message: [UInt8], _ permission: MediaPermission, _ context: inout ServedContext) {
     let violations = service.checker.accept(byteCount: message.count, now: context.now)
     for violation in violations { context.report(.audio(violation)) }
     if service.shows(permission, &context) { context.report(.audioData(message)) }
-  }
-
-  /// EndService from the app.
-  mutating func answerEnd(on transport: TransportRole, _ context: inout ServedContext) {
-    let answer = context.behaviour.serviceEnd
-    if service.answerEnd(on: transport, answer, isStarting: waitsForHandshake, &context) { waitsForHandshake = false }
-  }
-
-  /// Removes the service, without EndService.
-  mutating func close(_ reason: HeadUnitSession.StreamStopReason, _ context: inout ServedContext) {
-    waitsForHandshake = false
-    service.close(reason, &context)
-  }
-
-  mutating func secondaryLost(_ context: inout ServedContext) {
-    if service.transport == .secondary { waitsForHandshake = false }
-    service.secondaryLost(&context)
   }
 }
 
@@ -134,6 +69,8 @@ package struct AudioStreamStatistics: Equatable, Sendable {
 
 /// Checks that sound comes in whole samples, and not much faster than it is played.
 struct AudioStreamChecker: MediaChecker {
+  typealias Request = Void
+
   static let service = ServiceType.audio
   /// How far sound may be sent ahead of its time.
   static let toleratedLead = Duration.seconds(1)

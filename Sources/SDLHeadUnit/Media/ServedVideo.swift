@@ -3,21 +3,11 @@ import SDLWire
 
 /// The video service: the answers to its starts, and its data.
 struct ServedVideo: Sendable {
-  /// A start whose answer is still to come.
-  private struct Start: Sendable {
-    let request: VideoServiceParameters
-    /// Whether to encrypt the acknowledgement.
-    var isEncrypted = false
-    /// When the request was ready to be answered; nil while it waits for a TLS handshake.
-    var readyTime: Duration?
-  }
-
   private static let mostAnswersInAdvance = 100
 
   var service = MediaService<VideoStreamChecker>()
   /// Whether starts and ends of the service get no answer.
   var isSilent = false
-  private var start: Start?
   /// Answers to the next starts; they precede ``HeadUnitBehaviour/videoStarts``.
   private var nextAnswers: [HeadUnitBehaviour.VideoStartAnswer] = []
   /// How many of ``HeadUnitBehaviour/videoStarts`` have been used.
@@ -37,7 +27,6 @@ struct ServedVideo: Sendable {
   /// The size of the pictures; nil without a stream.
   var sizeInUse: ImageResolution? { service.isOpen ? pictureSize : nil }
   private var transport: TransportRole { service.transport }
-  var waitsForHandshake: Bool { start.map { $0.readyTime == nil } ?? false }
 
   // MARK: The start
 
@@ -53,25 +42,14 @@ struct ServedVideo: Sendable {
     let request =
       context.headerVersion >= 5 ? VideoServiceParameters(payload: frame.payload) : VideoServiceParameters()
     context.report(.videoStartRequested(request))
-    service.isStartLost = isSilent
-    if isSilent { return }
-    if transport == .primary, isTransportAllowed, service.transport == .secondary {
-      if start != nil { withdrawStart(reason: service.preemptedReason, &context) }
-      security.cancel(.video, &context)
-      service.giveWayToPrimary(&context)
+    if isSilent {
+      service.isStartLost = true
+      return
     }
-    let isEncrypted = frame.header.isEncrypted
-    let isAccepted = service.accepts(
-      on: transport, isTransportAllowed: isTransportAllowed, app, isStarting: start != nil,
-      unless: security.reasonToRefuseMedia(isEncrypted: isEncrypted, context), &context)
-    guard isAccepted else { return }
-    start = Start(request: request)
-    switch security.prepare(.video, on: transport, isEncrypted: isEncrypted, app, &context) {
-    case .clear: startReady(isEncrypted: false, app, capability, &context)
-    case .encrypted: startReady(isEncrypted: true, app, capability, &context)
-    case .handshake: break
-    case .refused(let reason): refuse(reason: reason, &context)
-    }
+    let isReady = service.begin(
+      request, isEncrypted: frame.header.isEncrypted, on: transport, isTransportAllowed: isTransportAllowed, app,
+      &security, &context)
+    if isReady { startReady(app, capability, &context) }
   }
 
   /// The handshake for which the start has waited is over.
@@ -80,52 +58,46 @@ struct ServedVideo: Sendable {
     _ failure: HandshakeFailure?, _ app: RegisteredApp?, _ capability: OfferedCapability,
     _ context: inout ServedContext
   ) {
-    guard waitsForHandshake, let app else { return }
-    if let failure, context.configuration.security == .require {
-      start = nil
-      return service.refuse(reason: failure.text, costsLevel: failure.isOwnFault, &context)
-    }
-    startReady(isEncrypted: failure == nil && context.behaviour.handshake != .clear, app, capability, &context)
+    guard let app, service.handshakeEnded(failure, &context) else { return }
+    startReady(app, capability, &context)
   }
 
   /// Continues with a start that needs no handshake, or has completed it.
   private mutating func startReady(
-    isEncrypted: Bool, _ app: RegisteredApp, _ capability: OfferedCapability, _ context: inout ServedContext
+    _ app: RegisteredApp, _ capability: OfferedCapability, _ context: inout ServedContext
   ) {
-    start?.isEncrypted = isEncrypted
-    start?.readyTime = context.now
     // Without parameters SDL Core need not ask the HMI.
-    let time = start?.request == VideoServiceParameters() ? nil : context.configuration.videoStartTime
+    let time = service.start?.request == VideoServiceParameters() ? nil : context.configuration.videoStartTime
     guard let delay = context.behaviour.videoStartDelay ?? time else { return answer(app, capability, &context) }
     context.timers.arm(.videoStart, at: context.now + delay)
   }
 
   func changeDelay(to delay: Duration, _ context: inout ServedContext) {
-    if let time = start?.readyTime { context.timers.arm(.videoStart, at: time + delay) }
+    if let time = service.start?.readyTime { context.timers.arm(.videoStart, at: time + delay) }
   }
 
   mutating func answerDue(_ app: RegisteredApp?, _ capability: OfferedCapability, _ context: inout ServedContext) {
-    guard let app, start != nil else { return }
+    guard let app, service.start != nil else { return }
     service.isStartLost = isSilent
-    if isSilent { start = nil } else { answer(app, capability, &context) }
+    if isSilent { _ = service.takeStart() } else { answer(app, capability, &context) }
   }
 
   /// Checks again, because status and behaviour may have changed since the request.
   private mutating func answer(_ app: RegisteredApp, _ capability: OfferedCapability, _ context: inout ServedContext) {
-    guard let start = start.take() else { return }
-    if let reason = service.reasonToRefuse(app, &context) { return refuse(reason: reason, &context) }
+    guard let start = service.takeStart() else { return }
+    if let reason = service.reasonToRefuse(app, &context) { return service.refuse(reason: reason, &context) }
     let request = start.request
     switch takeAnswer(context.behaviour.videoStarts) {
     case .silence: service.isStartLost = true
     case .echo: acknowledge(start, request, capability, &context)
-    case .reject(let parameters, let reason): refuse(parameters, reason: reason, &context)
+    case .reject(let parameters, let reason): service.refuse(parameters, reason: reason, &context)
     case .acknowledge(let parameters): acknowledge(start, parameters, capability, &context)
     case .regular:
       let format = VideoFormatRules.rejection(of: request, supported: capability.formats(for: request))
-      guard format.isEmpty else { return refuse(format, reason: "The format is not supported", &context) }
+      guard format.isEmpty else { return service.refuse(format, reason: "The format is not supported", &context) }
       let size = capability.sizes.rejection(of: request)
       if !size.isEmpty, context.configuration.refusesUnknownSizes {
-        return refuse(size, reason: "The size is not supported", &context)
+        return service.refuse(size, reason: "The size is not supported", &context)
       }
       acknowledge(start, request, capability, &context)
     }
@@ -141,25 +113,15 @@ struct ServedVideo: Sendable {
     return script[usedAnswerCount]
   }
 
-  private mutating func refuse(_ parameters: [String] = [], reason: String?, _ context: inout ServedContext) {
-    start = nil
-    service.refuse(parameters, reason: reason, &context)
-  }
-
   private mutating func acknowledge(
-    _ start: Start, _ answer: VideoServiceParameters, _ capability: OfferedCapability,
-    _ context: inout ServedContext
+    _ start: MediaService<VideoStreamChecker>.Start, _ answer: VideoServiceParameters,
+    _ capability: OfferedCapability, _ context: inout ServedContext
   ) {
     let version = context.headerVersion
     var answer = answer
     answer.mtu = answer.mtu ?? Int64(context.configuration.frameLimits.payload)
     if version < 5 { answer = VideoServiceParameters() }
-    let payload = answer.bytes(version: version)
-    let encrypted = start.isEncrypted ? context.encryption.encrypted(payload) : nil
-    if start.isEncrypted, encrypted == nil, context.configuration.security == .require {
-      return refuse(reason: "The acknowledgement can't be encrypted", &context)
-    }
-    service.begin()
+    guard service.acknowledge(start, answer.bytes(version: version), &context) else { return }
     permissionOfMessage = nil
     startTime = context.now
     let sizes = capability.sizes
@@ -167,9 +129,6 @@ struct ServedVideo: Sendable {
     displaySize = sizes.display(of: size)
     pictureSize = size
     service.checker.begin(format: VideoFormatRules.effective(answer), size: size, limits: capability.limits(for: size))
-    context.encryption.begin(.video, isEncrypted: encrypted != nil)
-    context.send(
-      .startServiceACK, service: .video, on: transport, isEncrypted: encrypted != nil, payload: encrypted ?? payload)
     context.report(.videoStarted(answer, on: transport))
   }
 
@@ -179,25 +138,6 @@ struct ServedVideo: Sendable {
   }
 
   // MARK: The stream
-
-  /// The status of the app, which may allow or forbid the stream.
-  mutating func permit(_ app: RegisteredApp, _ context: inout ServedContext) {
-    // The level stays as the driver chose it.
-    if !app.allows(.video), start != nil { withdrawStart(reason: service.disallowedReason, &context) }
-    service.permit(app, &context)
-  }
-
-  /// Refuses a start that waits, without the loss of the HMI level.
-  private mutating func withdrawStart(reason: String, _ context: inout ServedContext) {
-    cancelStart(&context)
-    service.refuse(reason: reason, costsLevel: false, &context)
-  }
-
-  /// Data of the service.
-  /// - Returns: nil if the data is ignored.
-  func permission(_ context: inout ServedContext) -> MediaPermission? {
-    service.permission(isStarting: start != nil, &context)
-  }
 
   mutating func take(_ message: [UInt8], _ permission: MediaPermission, _ context: inout ServedContext) {
     if let timeout = context.behaviour.videoDataTimeout {
@@ -265,23 +205,6 @@ struct ServedVideo: Sendable {
 
   /// EndService from the app.
   mutating func answerEnd(on transport: TransportRole, _ context: inout ServedContext) {
-    let answer = isSilent ? .silence : context.behaviour.serviceEnd
-    if service.answerEnd(on: transport, answer, isStarting: start != nil, &context) { cancelStart(&context) }
-  }
-
-  /// Removes the service, without EndService.
-  mutating func close(_ reason: HeadUnitSession.StreamStopReason, _ context: inout ServedContext) {
-    cancelStart(&context)
-    service.close(reason, &context)
-  }
-
-  mutating func secondaryLost(_ context: inout ServedContext) {
-    if transport == .secondary { cancelStart(&context) }
-    service.secondaryLost(&context)
-  }
-
-  private mutating func cancelStart(_ context: inout ServedContext) {
-    start = nil
-    context.timers.cancel(.videoStart)
+    service.answerEnd(on: transport, isSilent ? .silence : context.behaviour.serviceEnd, &context)
   }
 }

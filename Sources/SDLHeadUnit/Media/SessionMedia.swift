@@ -39,14 +39,14 @@ struct SessionMedia: Sendable {
   /// The status of the app, which may allow or forbid its services.
   mutating func permit(_ app: RegisteredApp, _ context: inout ServedContext) {
     // SDL Core ends audio first.
-    audio.permit(app, &context)
-    video.permit(app, &context)
+    audio.service.permit(app, &context)
+    video.service.permit(app, &context)
   }
 
   /// Data of a service.
   /// - Returns: nil if the data is ignored.
   mutating func permission(of service: ServiceType, _ context: inout ServedContext) -> MediaPermission? {
-    service == .audio ? audio.permission(&context) : video.permission(&context)
+    service == .audio ? audio.service.permission(&context) : video.service.permission(&context)
   }
 
   mutating func take(_ message: Message, _ permission: MediaPermission, _ context: inout ServedContext) {
@@ -102,7 +102,7 @@ struct SessionMedia: Sendable {
   /// EndService from the app.
   mutating func answerEnd(of service: ServiceType, on transport: TransportRole, _ context: inout ServedContext) {
     if service == .audio {
-      audio.answerEnd(on: transport, &context)
+      audio.service.answerEnd(on: transport, context.behaviour.serviceEnd, &context)
     } else {
       video.answerEnd(on: transport, &context)
     }
@@ -151,8 +151,8 @@ struct SessionMedia: Sendable {
 
   /// Removes both services, without EndService.
   mutating func close(_ reason: HeadUnitSession.StreamStopReason, _ context: inout ServedContext) {
-    audio.close(reason, &context)
-    video.close(reason, &context)
+    audio.service.close(reason, &context)
+    video.service.close(reason, &context)
   }
 
   /// The transport is gone, and with it all services.
@@ -163,7 +163,7 @@ struct SessionMedia: Sendable {
 
   /// The secondary transport is gone, with its services.
   mutating func secondaryLost(_ context: inout ServedContext) {
-    audio.secondaryLost(&context)
-    video.secondaryLost(&context)
+    audio.service.secondaryLost(&context)
+    video.service.secondaryLost(&context)
   }
 }

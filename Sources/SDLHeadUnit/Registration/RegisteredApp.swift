@@ -14,9 +14,9 @@ struct RegisteredApp: Sendable {
   private var languages: Set<String>
   private let registeredAt: Duration
   /// As sent to the app.
-  private(set) var status = HMIStatus(level: HMILevel.none, videoStreamingState: .notStreamable)
+  private(set) var status = HMIStatus.closed
   /// The driver's choice, before events restrict it.
-  private var chosenStatus = HMIStatus(level: HMILevel.none, videoStreamingState: .notStreamable)
+  private var chosenStatus = HMIStatus.closed
   /// The status before the app's connection broke, until it is opened.
   private var formerStatus: HMIStatus?
   /// When the level became NONE; nil if it was NONE from the start, or is another one.
@@ -112,8 +112,7 @@ struct RegisteredApp: Sendable {
 
   /// The level NONE, as SDL Core 6 and later give it after a refused start of video or audio.
   mutating func close(_ context: inout ServedContext) {
-    guard status.level != HMILevel.none else { return }
-    apply(HMIStatus(level: HMILevel.none, videoStreamingState: .notStreamable), &context)
+    if status.level != HMILevel.none { apply(.closed, &context) }
   }
 
   mutating func setAudioStreaming(_ state: AudioStreamingState, _ context: inout ServedContext) {

@@ -11,7 +11,6 @@ struct Registration: Sendable {
     case unanswered
   }
 
-  private var configuration: HeadUnitConfiguration
   /// Nil while none is registered.
   var app: RegisteredApp?
   var capability: OfferedCapability
@@ -23,7 +22,6 @@ struct Registration: Sendable {
   private var saved: [SavedApp] = []
 
   init(_ configuration: HeadUnitConfiguration) {
-    self.configuration = configuration
     capability = OfferedCapability(configuration)
   }
 
@@ -35,16 +33,9 @@ struct Registration: Sendable {
     self.saved = saved
   }
 
-  /// Sets what the next app is offered; one that is registered keeps what it has been told.
-  mutating func offer(_ capability: VideoStreamingCapability?, screen: ImageResolution) {
-    configuration.videoCapability = capability
-    configuration.screen = screen
-    if app == nil { forgetUpdates() }
-  }
-
   /// The capability is the configured one again.
-  mutating func forgetUpdates() {
-    capability = OfferedCapability(configuration)
+  mutating func forgetUpdates(_ context: ServedContext) {
+    capability = OfferedCapability(context.configuration)
   }
 
   /// No app is registered any more.
@@ -54,7 +45,7 @@ struct Registration: Sendable {
     context.forgetAnswerMembers()
     context.timers.cancel(.activation, .policyUpdate, .alert, .overlay, .speech, .microphone, .button, .scriptedAnswer)
     context.screen.isActivationDeferred = false
-    forgetUpdates()
+    forgetUpdates(context)
   }
 
   mutating func fire(_ purpose: TimerTable.Purpose, _ context: inout ServedContext) {
@@ -181,7 +172,7 @@ struct Registration: Sendable {
       }
       capability.check(request, &context)
     default:
-      let others = takenIdentities
+      let others = takenIdentities(context)
       self.app?.answer(request, others: others, &context)
     }
   }
@@ -214,7 +205,7 @@ struct Registration: Sendable {
       self.app = app
       context.applyPolicies(to: app.identity.id)
       let info = Self.resumption(request.parameters, isResumed: saved != nil)
-      context.respond(to: request, response(code, app, info: info, context))
+      context.respond(to: request, Self.response(code, app, info: info, context))
       context.report(
         .appRegistered(
           name: app.identity.name, id: app.identity.id, types: app.types,
@@ -245,7 +236,7 @@ struct Registration: Sendable {
   /// The messages after a registration.
   private mutating func sendNotifications(_ context: inout ServedContext) {
     let behaviour = context.behaviour
-    app?.apply(HMIStatus(level: HMILevel.none, videoStreamingState: .notStreamable), &context)
+    app?.apply(.closed, &context)
     if let app, app.rpcVersion >= RPCVersion(6) {
       context.notify(.onSystemCapabilityUpdated, SystemCapabilities.answer("DISPLAYS") ?? [:])
     }
@@ -257,7 +248,7 @@ struct Registration: Sendable {
         ["requestType": .string("LOCK_SCREEN_ICON_URL"), "url": .string("https://example.invalid/lock-screen.png")])
       context.notify(.onDriverDistraction, OnDriverDistraction(isDistractionLimited: false).json)
     }
-    if !behaviour.activatesBeforePermissions, let activation = configuration.activation {
+    if !behaviour.activatesBeforePermissions, let activation = context.configuration.activation {
       context.timers.arm(.activation, at: context.now + activation)
     }
     if let size = behaviour.policyUpdateSize, size > 0 {
@@ -318,7 +309,9 @@ struct Registration: Sendable {
   }
 
   /// The apps whose names are taken; nil if the head unit does not check names.
-  private var takenIdentities: [AppIdentity]? { configuration.refusesTakenNames ? others : nil }
+  private func takenIdentities(_ context: ServedContext) -> [AppIdentity]? {
+    context.configuration.refusesTakenNames ? others : nil
+  }
 
   /// A request of an app that is not registered yet.
   private func decide(_ request: RPCMessage, _ context: ServedContext) -> Decision {
@@ -339,7 +332,7 @@ struct Registration: Sendable {
     case .result(let scripted, success: true): code = scripted
     case .result(let scripted, success: false): return .refused(scripted, info: "As the head unit's settings say")
     }
-    if let others = takenIdentities, let conflict = identity.conflict(with: others) {
+    if let others = takenIdentities(context), let conflict = identity.conflict(with: others) {
       let isName = conflict == .duplicateName
       return .refused(conflict, info: isName ? AppIdentity.duplicateName : "An app with this id is registered")
     }
@@ -374,9 +367,10 @@ struct Registration: Sendable {
   }
 
   /// The members of the response.
-  private func response(
+  private static func response(
     _ code: ResultCode, _ app: RegisteredApp, info: String?, _ context: ServedContext
   ) -> JSONObject {
+    let configuration = context.configuration
     var response = RegisterAppInterfaceResponse(result: RPCResult(success: true, resultCode: code, info: info))
     response.rpcVersion = app.rpcVersion
     response.isIconResumed = app.hasIcon

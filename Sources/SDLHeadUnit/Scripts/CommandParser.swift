@@ -114,8 +114,7 @@ enum CommandParser {
         isOn(arguments[0]).map { .event(event, isActive: $0) }
       }
     case ("resize", 1), ("resize", 3): resize(arguments)
-    case ("framerate", 1): rate(arguments[0]).map { .frameRate($0) }
-    case ("max-bitrate", 1): rate(arguments[0]).map { .maximumBitrate($0) }
+    case ("framerate", 1), ("max-bitrate", 1): update([name] + arguments)
     case ("distraction", 1...): distraction(arguments)
     case ("vehicle", 1): VehicleReading(arguments[0], nil).map { .vehicle($0) }
     case ("vehicle", 2...): VehicleReading(arguments[0], value(arguments)).map { .vehicle($0) }
@@ -276,15 +275,16 @@ enum CommandParser {
   private static func answer(to request: String, _ arguments: [String]) -> HeadUnitCommand? {
     let word = arguments.count == 1 ? arguments[0] : ""
     switch request {
-    case "start-session": return control(word).map { .behave(.rpcStart($0)) }
+    case "start-session": return HeadUnitBehaviour.ControlAnswer(rawValue: word).map { .behave(.rpcStart($0)) }
     case "start-tls": return HeadUnitBehaviour.Handshake(rawValue: word).map { .behave(.handshake($0)) }
-    case "end-service": return control(word).map { .behave(.serviceEnd($0)) }
+    case "end-service": return HeadUnitBehaviour.ControlAnswer(rawValue: word).map { .behave(.serviceEnd($0)) }
     case "start-audio":
       return HeadUnitBehaviour.AudioStartAnswer(rawValue: word).map { .behave(.audioStart($0)) }
     case "register-secondary":
       return HeadUnitBehaviour.SecondaryRegistrationAnswer(rawValue: word).map { .behave(.secondaryRegistration($0)) }
     case "register": return result(word).map { .behave(.registration($0)) }
-    case "get-capability": return result(word).map { .behave(.systemCapability($0)) }
+    case "get-capability":
+      return result(word).map { .behave(.answer(.getSystemCapability, HeadUnitBehaviour.ScriptedAnswer(answer: $0))) }
     case "start-video":
       guard arguments.first == "once" else { return videoStart(arguments).map { .behave(.videoStart($0)) } }
       return videoStart(Array(arguments.dropFirst())).map { .answerOnce($0) }
@@ -312,15 +312,6 @@ enum CommandParser {
     guard let members = try? JSONObject(parsing: Array(rest.joined(separator: " ").utf8)) else { return nil }
     scripted.members = members
     return scripted
-  }
-
-  private static func control(_ word: String) -> HeadUnitBehaviour.ControlAnswer? {
-    switch word {
-    case "ack": .acknowledge
-    case "nak": .reject
-    case "silence": .silence
-    default: nil
-    }
   }
 
   private static func result(_ word: String) -> HeadUnitBehaviour.RPCAnswer? {

@@ -9,10 +9,6 @@ package enum HeadUnitCommand: Equatable, Sendable {
   case audioStreaming(AudioStreamingState)
   /// Another size for the app on the screen; the scale is 1…10.
   case resize(ImageResolution, scale: Double?)
-  /// Another `preferredFPS`, in frames per second, or `maxBitrate`, in kbit/s, for the app on the screen; 0 is no
-  /// limit.
-  case frameRate(Int)
-  case maximumBitrate(Int)
   /// A partial capability for the app on the screen; absent members are unchanged.
   case update(VideoStreamingCapability)
   case driverDistraction(OnDriverDistraction)

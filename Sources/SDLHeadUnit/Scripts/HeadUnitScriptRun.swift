@@ -4,15 +4,15 @@
 /// queues its steps, and at most ``maximumStepCount`` of them are due within ``window``: the head unit's thread serves
 /// its apps in between. The queue is bounded as well; the steps that do not fit are dropped.
 package struct HeadUnitScriptRun: Sendable {
-  /// A command to carry out.
-  package struct Operation: Equatable, Sendable {
+  /// A command that is carried out now, or at a time.
+  package struct ScheduledCommand: Equatable, Sendable {
     package var command: HeadUnitCommand
     /// The app whose event caused it; nil for a step at a time.
     package var app: UInt8?
     /// Nil for a message of a gesture.
     package var step: HeadUnitScript.Step?
 
-    /// Creates an operation; by default one that belongs to no step and no app.
+    /// Creates one that by default belongs to no step and no app.
     package init(command: HeadUnitCommand, app: UInt8? = nil, step: HeadUnitScript.Step? = nil) {
       self.command = command
       self.app = app
@@ -20,7 +20,7 @@ package struct HeadUnitScriptRun: Sendable {
     }
   }
 
-  /// The most operations within a ``window``.
+  /// The most commands within a ``window``.
   package static let maximumStepCount = 100
   package static let window = Duration.milliseconds(100)
   package static let maximumWaitingCount = 4000
@@ -47,7 +47,7 @@ package struct HeadUnitScriptRun: Sendable {
   private var counts: [HeadUnitScript.Event: Int] = [:]
   private var frames: [UInt8: FrameCount] = [:]
   /// Sorted by time, and for equal times in the order of addition.
-  private var waiting: [(time: Duration, operation: Operation)] = []
+  private var waiting: [(time: Duration, scheduled: ScheduledCommand)] = []
   private var drive: Drive?
   private var windowStart: Duration?
   private var countInWindow = 0
@@ -85,20 +85,20 @@ package struct HeadUnitScriptRun: Sendable {
     unsettledLines = Set(script.steps.filter(\.isAwaited).map(\.line))
     for (index, step) in script.steps.enumerated() {
       switch step.trigger {
-      case .time(let time): wait(for: now + time, Operation(command: step.command, step: step))
-      case .then where index == 0: wait(for: now, Operation(command: step.command, step: step))
+      case .time(let time): wait(for: now + time, ScheduledCommand(command: step.command, step: step))
+      case .then where index == 0: wait(for: now, ScheduledCommand(command: step.command, step: step))
       case .then, .event: break
       }
     }
-    for command in replay?.start() ?? [] { wait(for: now, Operation(command: command)) }
+    for command in replay?.start() ?? [] { wait(for: now, ScheduledCommand(command: command)) }
   }
 
-  /// When ``takeDue(at:)`` returns the next operation; nil when the queue is empty.
+  /// When ``takeDue(at:)`` returns the next command; nil when the queue is empty.
   package var nextDeadline: Duration? {
-    [nextOperation, expectations.nextDeadline, replay?.nextDeadline].compactMap(\.self).min()
+    [nextCommand, expectations.nextDeadline, replay?.nextDeadline].compactMap(\.self).min()
   }
 
-  private var nextOperation: Duration? {
+  private var nextCommand: Duration? {
     guard let first = [waiting.first?.time, drive?.nextDeadline].compactMap(\.self).min() else { return nil }
     guard let windowStart, countInWindow >= Self.maximumStepCount else { return first }
     return max(first, windowStart + Self.window)
@@ -154,37 +154,34 @@ package struct HeadUnitScriptRun: Sendable {
       guard case .event(event, let number, let delay) = step.trigger, number.map(numbers.contains) ?? true else {
         continue
       }
-      start(Operation(command: step.command, app: app, step: step), at: now + delay, now: now)
+      start(ScheduledCommand(command: step.command, app: app, step: step), at: now + delay, now: now)
     }
   }
 
   /// An expectation whose time has come begins at once, so that it sees what comes next; the rest is queued.
-  private mutating func start(_ operation: Operation, at time: Duration, now: Duration) {
-    if time <= now, case .expect = operation.command { return begin(operation, now: now) }
-    wait(for: time, operation)
+  private mutating func start(_ scheduled: ScheduledCommand, at time: Duration, now: Duration) {
+    if time <= now, case .expect = scheduled.command { return begin(scheduled, now: now) }
+    wait(for: time, scheduled)
   }
 
-  /// Queues an operation for a time; drops it if the queue is full.
-  package mutating func wait(for time: Duration, _ operation: Operation) {
+  /// Queues a command for a time; drops it if the queue is full.
+  package mutating func wait(for time: Duration, _ scheduled: ScheduledCommand) {
     guard waiting.count < Self.maximumWaitingCount else { return noteDropping() }
     let index = waiting.lastIndex { $0.time <= time }.map { $0 + 1 } ?? 0
-    waiting.insert((time, operation), at: index)
+    waiting.insert((time, scheduled), at: index)
   }
 
   /// Queues the messages of a gesture; none if not all fit, so that no finger stays down.
   package mutating func begin(_ gesture: TouchGesture, app: UInt8, now: Duration) {
     let messages = gesture.messages
     guard waiting.count + messages.count <= Self.maximumWaitingCount else { return noteDropping() }
-    for message in messages { wait(for: now + message.time, Operation(command: .touch(message.event), app: app)) }
+    for message in messages {
+      wait(for: now + message.time, ScheduledCommand(command: .touch(message.event), app: app))
+    }
   }
 
-  /// Begins to drive along a track, instead of another; nil ends the drive.
-  package mutating func drive(_ task: DriveTask?, now: Duration) {
-    drive = task.flatMap { task in task.track.map { Drive($0, factor: task.factor, start: now) } }
-  }
-
-  /// Removes and returns the first operation that is due; nil also at the end of a window's operations.
-  package mutating func takeDue(at now: Duration) -> Operation? {
+  /// Removes and returns the first command that is due; nil also at the end of a window's commands.
+  package mutating func takeDue(at now: Duration) -> ScheduledCommand? {
     if windowStart.map({ now - $0 >= Self.window }) ?? true {
       windowStart = now
       countInWindow = 0
@@ -192,20 +189,20 @@ package struct HeadUnitScriptRun: Sendable {
     settle(expectations.advance(to: now), now: now)
     if countInWindow < Self.maximumStepCount, let command = replay?.takeDue(at: now) {
       countInWindow += 1
-      return Operation(command: command, app: replay?.app)
+      return ScheduledCommand(command: command, app: replay?.app)
     }
     if countInWindow < Self.maximumStepCount, let reading = drive?.takeDue(at: now) {
       countInWindow += 1
-      return Operation(command: .vehicle(reading))
+      return ScheduledCommand(command: .vehicle(reading))
     }
     while countInWindow < Self.maximumStepCount, let first = waiting.first, first.time <= now {
       countInWindow += 1
       waiting.removeFirst()
-      guard first.operation.command.isTest else {
-        follow(first.operation.step, app: first.operation.app, now: now)
-        return first.operation
+      guard first.scheduled.command.isTest else {
+        follow(first.scheduled.step, app: first.scheduled.app, now: now)
+        return first.scheduled
       }
-      begin(first.operation, now: now)
+      begin(first.scheduled, now: now)
     }
     return nil
   }
@@ -214,7 +211,7 @@ package struct HeadUnitScriptRun: Sendable {
     if dropping == .none { dropping = .unreported }
   }
 
-  /// Whether operations have been dropped; true only once, because a script that drops one drops many.
+  /// Whether commands have been dropped; true only once, because a script that drops one drops many.
   package mutating func takeDropping() -> Bool {
     guard dropping == .unreported else { return false }
     dropping = .reported
@@ -225,10 +222,10 @@ package struct HeadUnitScriptRun: Sendable {
 // MARK: The test that the script is
 
 extension HeadUnitScriptRun {
-  /// Begins an expectation, or carries out another command of tests.
-  package mutating func begin(_ operation: Operation, now: Duration) {
-    let (step, app) = (operation.step, operation.app)
-    switch operation.command {
+  /// Begins an expectation or a drive, or carries out another command of tests.
+  package mutating func begin(_ scheduled: ScheduledCommand, now: Duration) {
+    let (step, app) = (scheduled.step, scheduled.app)
+    switch scheduled.command {
     case .expect(let expectation):
       guard !expectations.begin(expectation, step: step, app: app, now: now) else { return }
       let failure = "there are \(ExpectationRun.maximumWaitingCount) expectations already"
@@ -241,6 +238,9 @@ extension HeadUnitScriptRun {
       outcomes.append(TestOutcome(line: step?.line, text: "fail", failure: text))
       abandon(step)
     case .quit: hasQuit = true
+    // Instead of another drive.
+    case .drive(let task):
+      drive = task.flatMap { task in task.track.map { Drive($0, factor: task.factor, start: now) } }
     default: break
     }
   }
@@ -297,7 +297,7 @@ extension HeadUnitScriptRun {
   /// Whether all that the script expects has ended.
   private var isSettled: Bool {
     let isWaiting = !expectations.isEmpty || !newPictures.isEmpty || !openPictures.isEmpty
-    let isFollowing = waiting.contains { $0.operation.step?.trigger == .then }
+    let isFollowing = waiting.contains { $0.scheduled.step?.trigger == .then }
     return script.isTest && unsettledLines.isEmpty && !isWaiting && !isFollowing && replay?.isOver != false
   }
 
@@ -313,7 +313,7 @@ extension HeadUnitScriptRun {
   /// Starts the step after one of a sequence.
   private mutating func follow(_ step: HeadUnitScript.Step?, app: UInt8?, now: Duration) {
     guard let step, let next = script.steps(after: step).first else { return }
-    start(Operation(command: next.command, app: app, step: next), at: now, now: now)
+    start(ScheduledCommand(command: next.command, app: app, step: next), at: now, now: now)
   }
 
   /// The rest of a sequence is not reached.

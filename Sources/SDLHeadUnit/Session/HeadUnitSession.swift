@@ -31,7 +31,7 @@ package struct HeadUnitSession: Sendable, ~Copyable {
 
   // MARK: What the owner can see
 
-  /// The configuration at the start; behaviour and capability may have changed since.
+  /// The configuration at the start, with the present offer to the next app; the behaviour may have changed since.
   package var configuration: HeadUnitConfiguration { context.configuration }
   package var sessionID: UInt8 { context.sessionID }
   /// Counters over all video services since the session was created.
@@ -58,7 +58,7 @@ package struct HeadUnitSession: Sendable, ~Copyable {
     input(now) { session in
       if session.context.link != .disconnected { session.loseTransport() }
       session.context.link = .connected
-      session.registration.forgetUpdates()
+      session.registration.forgetUpdates(session.context)
       session.gate.reset()
       session.security.reset(&session.context)
     }
@@ -205,9 +205,10 @@ package struct HeadUnitSession: Sendable, ~Copyable {
     input(now) { $0.registration.capability.resize(to: size, scale: scale, &$0.context) }
   }
 
-  /// Sets the capability and the screen for the next registration.
+  /// Sets what the next app is offered; one that is registered keeps what it has been told.
   package mutating func offer(_ capability: VideoStreamingCapability?, screen: ImageResolution) {
-    registration.offer(capability, screen: screen)
+    context.offer(capability, screen: screen)
+    if registration.app == nil { registration.forgetUpdates(context) }
   }
 
   /// The head unit ends the registration. Ignored unless an app is registered.
@@ -287,8 +288,8 @@ package struct HeadUnitSession: Sendable, ~Copyable {
   private mutating func settle() {
     repeat {
       if let app = registration.app { media.permit(app, &context) }
-      if !media.video.waitsForHandshake { security.cancel(.video, &context) }
-      if !media.audio.waitsForHandshake { security.cancel(.audio, &context) }
+      if !media.video.service.waitsForHandshake { security.cancel(.video, &context) }
+      if !media.audio.service.waitsForHandshake { security.cancel(.audio, &context) }
       secondary.noteLevel(registration.app?.status.level, context)
       guard let consequence = context.takeConsequence() else { break }
       carryOut(consequence)
@@ -402,9 +403,7 @@ extension HeadUnitSession {
   private mutating func receive(_ frame: Frame, on transport: TransportRole) {
     let header = frame.header
     if let violation = gate.malformation(of: header, configuration) { return noteMalformed(violation, on: transport) }
-    if let control = header.controlFrame {
-      context.note(ConversationMessage(control, frame, by: .app, on: transport))
-    }
+    if let control = header.controlFrame { context.note(ConversationMessage(control, frame, by: .app, on: transport)) }
     let isRPCStart = header.controlFrame == .startService && header.service == .rpc
     if isStarted, header.sessionID != sessionID {
       guard gate.answersOtherSession(&context) else { return }

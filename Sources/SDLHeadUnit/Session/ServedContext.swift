@@ -36,7 +36,8 @@ struct ServedContext: Sendable {
 
   private static let mostAnswerMembers = 100
 
-  let configuration: HeadUnitConfiguration
+  /// With the present offer to the next app.
+  private(set) var configuration: HeadUnitConfiguration
   let sessionID: UInt8
   let hashID: Int32
   /// The configured behaviour with later changes.
@@ -93,6 +94,11 @@ struct ServedContext: Sendable {
     case .policy(let change): policies.apply(change)
     case .videoSilence, .language: break
     }
+  }
+
+  mutating func offer(_ capability: VideoStreamingCapability?, screen: ImageResolution) {
+    configuration.videoCapability = capability
+    configuration.screen = screen
   }
 
   /// An app is registered, or the policies have changed.

@@ -181,27 +181,28 @@ import Testing
   /// A drive is one step, beside which others go on; another one, or its end, replaces it.
   @Test func inAScript() throws {
     var run = HeadUnitScriptRun(try HeadUnitScript("at 0: drive a.gpx\nat 10: cut"), now: Self.start)
-    func due(after seconds: Int) -> [HeadUnitScriptRun.Operation] {
-      var operations: [HeadUnitScriptRun.Operation] = []
-      while let operation = run.takeDue(at: Self.start + .seconds(seconds)) {
-        operations.append(operation)
-        if case .drive(let task?) = operation.command, let track = try? track(Self.square) {
-          run.drive(task.with(track), now: Self.start)
-        }
-      }
-      return operations
+    func drive(_ task: DriveTask?, at time: Duration = Self.start) {
+      run.begin(HeadUnitScriptRun.ScheduledCommand(command: .drive(task)), now: time)
     }
-    func names(_ operations: [HeadUnitScriptRun.Operation]) -> [String] {
-      operations.map { if case .vehicle(let reading) = $0.command { reading.name } else { "step" } }
+    func due(after seconds: Int) -> [HeadUnitScriptRun.ScheduledCommand] {
+      var commands: [HeadUnitScriptRun.ScheduledCommand] = []
+      while let due = run.takeDue(at: Self.start + .seconds(seconds)) {
+        commands.append(due)
+        if case .drive(let task?) = due.command, let track = try? track(Self.square) { drive(task.with(track)) }
+      }
+      return commands
+    }
+    func names(_ commands: [HeadUnitScriptRun.ScheduledCommand]) -> [String] {
+      commands.map { if case .vehicle(let reading) = $0.command { reading.name } else { "step" } }
     }
     let first = due(after: 0)
     #expect(names(first) == ["step", "gps", "speed"] && first.last?.step == nil)
     #expect(run.nextDeadline == Self.start + .seconds(10))
     #expect(names(due(after: 10)).sorted() == ["gps", "speed", "step"])
-    run.drive(nil, now: Self.start + .seconds(15))
+    drive(nil, at: Self.start + .seconds(15))
     #expect(run.nextDeadline == nil && due(after: 20).isEmpty)
     // Without a file that was read, there is no drive.
-    run.drive(DriveTask(file: "a.gpx"), now: Self.start)
+    drive(DriveTask(file: "a.gpx"))
     #expect(run.nextDeadline == nil)
   }
 }

@@ -1,4 +1,4 @@
-import SDLHeadUnit
+@testable import SDLHeadUnit
 import SDLMessages
 import SDLWire
 import Testing
@@ -67,7 +67,8 @@ import Testing
   @Test func refusedCapability() {
     var configuration = Self.headUnit(make: "Ford", preset: .standard)
     configuration.videoCapability?.preferredResolution = configuration.screen
-    configuration.behaviour.systemCapability = .result(.unsupportedRequest, success: false)
+    configuration.behaviour.answers[.getSystemCapability] = HeadUnitBehaviour.ScriptedAnswer(
+      answer: .result(.unsupportedRequest, success: false))
     var app = TestApp.active(configuration)
     app.request(.getSystemCapability, GetSystemCapability(type: .videoStreaming, subscribe: true).json)
     app.startVideo(Self.size(960, 576))

@@ -1,4 +1,4 @@
-import SDLHeadUnit
+@testable import SDLHeadUnit
 import SDLMessages
 import SDLWire
 import Testing
@@ -37,11 +37,11 @@ import Testing
 
   @Test func scriptedCapabilityAnswers() {
     var configuration = HeadUnitPreset.standard.configuration
-    configuration.behaviour.systemCapability = .silence
+    configuration.behaviour.answers[.getSystemCapability] = HeadUnitBehaviour.ScriptedAnswer(answer: .silence)
     var silent = TestApp.registered(configuration)
     silent.request(.getSystemCapability, query("VIDEO_STREAMING"))
     #expect(silent.answers == [])
-    configuration.behaviour.systemCapability = .result(.genericError, success: false)
+    configuration.behaviour.answers[.getSystemCapability]?.answer = .result(.genericError, success: false)
     var failing = TestApp.registered(configuration)
     let id = failing.request(.getSystemCapability, query("VIDEO_STREAMING"))
     #expect(failing.result(id)?.resultCode == "GENERIC_ERROR")

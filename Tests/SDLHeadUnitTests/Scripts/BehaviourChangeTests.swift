@@ -7,7 +7,7 @@ import Testing
 @Suite struct BehaviourChangeTests {
   @Test func everyChangeCounts() {
     let changes: [HeadUnitBehaviour.Change] = [
-      .rpcStart(.reject), .registration(.silence), .systemCapability(.silence), .videoStart(.echo),
+      .rpcStart(.reject), .registration(.silence), .videoStart(.echo),
       .serviceEnd(.silence), .videoStartDelay(.zero), .dropsToNoneAfterRefusal(false), .heartbeat(.silence),
       .player(.absent), .videoDataTimeout(nil), .secondaryTransport(.served),
       .secondaryTransportDelay(.zero), .secondaryRegistration(.reject), .audioTransports([]), .videoTransports([]),

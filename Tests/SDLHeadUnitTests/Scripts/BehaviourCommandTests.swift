@@ -1,4 +1,4 @@
-import SDLHeadUnit
+@testable import SDLHeadUnit
 import SDLMessages
 import SDLWire
 import Testing
@@ -10,7 +10,10 @@ import Testing
       ("answer start-session nak", .behave(.rpcStart(.reject))),
       ("answer register too-many-applications", .behave(.registration(.result(.tooManyApplications, success: false)))),
       ("answer register RESUME_FAILED", .behave(.registration(.result(.resumeFailed, success: true)))),
-      ("answer get-capability silence", .behave(.systemCapability(.silence))),
+      (
+        "answer get-capability silence",
+        .behave(.answer(.getSystemCapability, HeadUnitBehaviour.ScriptedAnswer(answer: .silence)))
+      ),
       ("answer end-service ack", .behave(.serviceEnd(.acknowledge))),
       ("answer start-video regular", .behave(.videoStart(.regular))),
       ("answer start-video echo", .behave(.videoStart(.echo))),
@@ -99,6 +102,12 @@ import Testing
     ])
   func partialUpdates(members: String, expected: VideoStreamingCapability) throws {
     #expect(try HeadUnitCommand.parse("update \(members)") == .update(expected))
+  }
+
+  @Test(arguments: ["framerate 10", "max-bitrate 0"])
+  func shortUpdates(line: String) throws {
+    let command = try #require(try HeadUnitCommand.parse(line))
+    #expect(try command == HeadUnitCommand.parse("update \(line)"))
   }
 
   @Test func tap() throws {

@@ -15,8 +15,6 @@ import Testing
       ("embedded-navi on", .event(.embeddedNavigation, isActive: true)),
       ("resize 400x380", .resize(ImageResolution(400, 380), scale: nil)),
       ("  resize\t640x480   scale 1.5 \r", .resize(ImageResolution(640, 480), scale: 1.5)),
-      ("framerate 10", .frameRate(10)),
-      ("max-bitrate 0", .maximumBitrate(0)),
       ("distraction off", .driverDistraction(OnDriverDistraction(isDistractionLimited: false))),
       (
         "distraction on  Swipe  up",

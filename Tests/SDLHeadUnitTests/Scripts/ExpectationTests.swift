@@ -191,7 +191,7 @@ import Testing
   @Test func typed() throws {
     var run = HeadUnitScriptRun(now: Self.start)
     let command = try #require(try HeadUnitCommand.parse("never Show for 1"))
-    for _ in 0..<1001 { run.begin(HeadUnitScriptRun.Operation(command: command), now: Self.start) }
+    for _ in 0..<1001 { run.begin(HeadUnitScriptRun.ScheduledCommand(command: command), now: Self.start) }
     #expect(outcomes(&run) == ["0: there are 1000 expectations already"])
     _ = due(&run, after: .seconds(1))
     #expect(outcomes(&run).count { $0 == "0: met" } == 1000)

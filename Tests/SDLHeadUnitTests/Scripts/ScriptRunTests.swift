@@ -90,7 +90,7 @@ import Testing
   /// Operations are carried out in the order of their times, not in that of their queueing.
   @Test func partsOfCommandsComeInBetween() throws {
     var run = try run("at 1: cut\nat 3: cut")
-    run.wait(for: Self.start + .seconds(2), HeadUnitScriptRun.Operation(command: .cut, app: 7))
+    run.wait(for: Self.start + .seconds(2), HeadUnitScriptRun.ScheduledCommand(command: .cut, app: 7))
     expect(["1", "0@7", "2"], from: &run, after: .seconds(9))
   }
 
