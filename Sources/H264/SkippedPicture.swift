@@ -67,7 +67,6 @@ enum SkipRun {
   /// other context is used, as all neighbours are skipped or missing.
   static let initialisation = 2
   static let quantiser = 51
-  private static let firstState = 44
 
   /// Writes `mb_skip_flag` 1 and `end_of_slice_flag` for `count` macroblocks, stop bit included.
   static func write(_ count: Int, to writer: inout PayloadBitWriter) {
@@ -92,7 +91,7 @@ enum SkipRun {
     }
   }
 
-  /// Table 9-44 from `firstState` to the last state that decisions lead to, 62.
+  /// Table 9-44 from state 44 to the last one that decisions lead to, 62.
   static let lessProbableRanges: [[UInt8]] = [
     [14, 18, 21, 24], [14, 17, 20, 23], [13, 16, 19, 22], [12, 15, 18, 21], [12, 14, 17, 20], [11, 14, 16, 19],
     [11, 13, 15, 18], [10, 12, 15, 17], [10, 12, 14, 16], [9, 11, 13, 15], [9, 11, 12, 14], [8, 10, 12, 14],

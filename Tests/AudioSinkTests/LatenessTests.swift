@@ -43,6 +43,25 @@ import Testing
     #expect(harness.headUnit.record.audio.count.isMultiple(of: 2) && harness.headUnit.record.violations == [])
   }
 
+  /// Silence that is late is left out, too, and the sound after it is whole.
+  @Test func lateSilenceIsLeftOut() throws {
+    let harness = try SoundHarness(isLive: true, properties: "lead-time=50")
+    try harness.pipeline.play()
+    harness.push(testSound(320))
+    try harness.pipeline.waitForElementMessage("sdl-stream-started")
+    let element = harness.pipeline.element.pointer
+    func now() -> Duration { .nanoseconds(Int64(gst_element_get_current_running_time(element))) }
+    #expect(eventually { now() > .milliseconds(1500) })
+    harness.source.sendGap(at: .milliseconds(20), .milliseconds(600))
+    harness.source.push(testSound(1600, seed: 1), at: now() + .milliseconds(200))
+    #expect(
+      eventually {
+        (try? harness.statistics).map { $0["samples-in"] == 1920 && $0["samples-queued"] == 0 } ?? false
+      })
+    let statistics = try harness.statistics
+    #expect(statistics["samples-dropped-overlap"] == 0, "\(statistics.fields)")
+  }
+
   /// Nothing is queued while live sound is held back, but a head unit that is gone is noticed all the same.
   @Test func headUnitThatAcknowledgesNothingIsNoticed() throws {
     let headUnit = try TestHeadUnit()

@@ -1,3 +1,4 @@
+import Foundation
 import SDLHeadUnit
 import SDLMessages
 import Testing
@@ -32,6 +33,25 @@ import Testing
     let bus = try AccessibilityBus([:])
     #expect(bus.variables(beside: [:])["DBUS_SESSION_BUS_ADDRESS"] == bus.address)
     #expect(bus.variables(beside: ["DBUS_SESSION_BUS_ADDRESS": "unix:path=/a"])["DBUS_SESSION_BUS_ADDRESS"] == nil)
+  }
+
+  /// A bus that warns of much goes on all the same.
+  @Test func whatTheBusWritesIsDiscarded() throws {
+    let folder = FileManager.default.temporaryDirectory.appending(path: "sdl-bus-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let program = folder.appending(path: "dbus-daemon")
+    // More than a pipe holds.
+    let script = "#!/bin/sh\necho unix:\nhead -c 1000000 /dev/zero\ntouch \(folder.path)/done\nexec sleep 1000\n"
+    try script.write(to: program, atomically: true, encoding: .utf8)
+    try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: program.path)
+    let bus = try AccessibilityBus(["PATH": "\(folder.path):/usr/bin:/bin"])
+    defer { bus.end(within: .seconds(5)) }
+    #expect(
+      eventually {
+        bus.discardOutput()
+        return FileManager.default.fileExists(atPath: "\(folder.path)/done")
+      })
   }
 
   private static func places(_ list: [HapticRectangle]) -> Set<[Double]> {

@@ -70,6 +70,16 @@ import Testing
     #expect(source["pid"] != "0")
   }
 
+  /// Text has its usual size on a screen of any resolution; what can't be one is not believed.
+  @Test(arguments: [(192, "192"), (5000, "400"), (nil, "96")] as [(Double?, String)])
+  func fontSize(pixelsPerInch: Double?, result: String) throws {
+    let headUnit = try TestHeadUnit(.small(320, 240).with { $0.videoCapability?.pixelPerInch = pixelsPerInch })
+    let pipeline = try Pipeline(
+      "sdlcarwindowsrc name=src command=\"\(program("dpi.py"))\" ! sdlvideosink name=sink uri=\(headUnit.uri)")
+    pipeline.setState(GST_STATE_PLAYING)
+    #expect(try pipeline.waitForElementMessage("sdl-program-ended")["output"] == result)
+  }
+
   private enum Color { case blue, red, other }
 
   /// Decodes what has come since the last start until `match` accepts a picture, by a function from places to colours.

@@ -327,6 +327,36 @@ import Testing
     for element in elements { gst_element_set_state(element.pointer, GST_STATE_NULL) }
   }
 
+  /// One that waits for another's start makes a head unit of its own if that fails; nothing is left of the first.
+  @Test func theFirstFails() throws {
+    let elements = [try Element("sdlheadunitsrc"), try Element("sdlheadunitaudiosrc")]
+    let screen = try #require(PushSourceType.object(of: elements[0].pointer) as? HeadUnitSource)
+    let sound = try #require(PushSourceType.object(of: elements[1].pointer) as? HeadUnitAudioSource)
+    var settings = HeadUnitElementSettings()
+    let (taken, address) = try Socket.listening(address: "127.0.0.1", port: 0)
+    settings.headUnit.port = address.port
+    let (video, audio) = (settings.setup(for: .video), settings.setup(for: .audio))
+    let first = HeadUnitRun(
+      of: screen, HeadUnitVideoStream(settings, after: nil), endsWithApp: false, after: nil)
+    let second = HeadUnitRun(of: sound, HeadUnitSoundStream(settings, after: nil), endsWithApp: false, after: nil)
+    let headUnits = HeadUnits()
+    weak var failed: HeadUnit?
+    do {
+      guard case .first(let headUnit) = headUnits.join(first, { video }) else { throw TestFailure("not the first") }
+      failed = headUnit
+      let thread = WorkerThread(name: "second")
+      try thread.start { _ = headUnits.join(second) { audio } }
+      #expect(eventually { !headUnit.isOnlyMember(first) })
+      #expect(throws: ElementError.self) { try headUnit.start(messageTrace: ProtocolLog(elements[0].pointer)) }
+      _ = first.end(in: headUnits)
+      thread.join()
+      #expect(second.headUnit != nil && second.headUnit !== headUnit)
+    }
+    #expect(failed == nil)
+    _ = second.end(in: headUnits)
+    withExtendedLifetime(taken) {}
+  }
+
   /// The application keeps nothing, and gives up its last reference on the server's own thread.
   @Test(arguments: ["sdl-app-registered", "sdl-hmi-status", "sdl-stream-started"])
   func lastReferenceGoesInACallback(message: String) throws {

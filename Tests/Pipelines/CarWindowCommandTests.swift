@@ -102,6 +102,18 @@ import Testing
     #expect(!(result.output + result.errors).contains("propert"), "\(result)")
   }
 
+  /// What an error advises is an option of this program.
+  @Test func adviceOfAnError() throws {
+    let make = Installation.package.appending(path: "scripts/make-certificates").path
+    #expect(try Program.run(make, folder.path("keys"), "sdl-car-window-xclock", in: folder).status == 0)
+    let headUnit = try HeadUnitProgram(in: folder)
+    let result = try Program.run(
+      program, "--no-sound", "--uri", headUnit.uri, "--rpc-encryption", "require", "--certificate",
+      folder.path("keys/app.pem"), "--private-key", folder.path("keys/app-key.pem"), "xclock", in: folder)
+    #expect(result.status == 1 && result.output.contains("as --rpc-encryption require demands"), "\(result)")
+    #expect(result.output.contains("with --rpc-encryption prefer its policy"), "\(result)")
+  }
+
   /// What is not installed is named with its package.
   @Test func withoutAnXServer() throws {
     let result = try Program.run(

@@ -60,11 +60,11 @@ import Testing
       program, "--uri", headUnit.uri, "--", "sh", "-c",
       "gst-launch-1.0 filesrc location=\(tone) ! wavparse ! pulsesink; sleep 1", in: folder,
       environment: ["HOME": home.url.path, "XDG_RUNTIME_DIR": home.url.path, "XDG_CONFIG_HOME": home.path("config")])
+    // At once: a script may go on with the next program. libpulse makes this where it looks for the user's server.
+    let left = try FileManager.default.subpathsOfDirectory(atPath: home.url.path)
+    #expect(left.allSatisfy { $0 == "pulse" }, "\(left)")
     let summary = headUnit.waitForEnd()
     #expect(try loudSampleCount(sound) > 16_000, "\(result)\n\(summary)")
-    let left = try FileManager.default.subpathsOfDirectory(atPath: home.url.path)
-    // What libpulse makes where it looks for the user's server.
-    #expect(left.allSatisfy { $0 == "pulse" }, "\(left)")
   }
 
   /// The picture goes on.

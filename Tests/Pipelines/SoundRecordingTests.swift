@@ -9,11 +9,13 @@ import Testing
     folder = try TemporaryFolder()
   }
 
-  /// Half a second, which the head unit has after its end, and whose length is in the header.
-  @Test func everySampleIsInTheFile() throws {
+  /// Half a second, which the head unit has after its end, and whose length is in the header; one utterance after the
+  /// other.
+  @Test(arguments: [1, 2]) func everySampleIsInTheFile(utterances: Int) throws {
     let headUnit = try HeadUnitProgram(in: folder, "--app-exits", "--record-audio", folder.path("sound.wav"))
     let app = Installation.package.appending(path: "Tests/Pipelines/Programs/speak.py").path
-    let result = try Program.run("/usr/bin/python3", app, "\(headUnit.port)", folder.path("sent.raw"), in: folder)
+    let result = try Program.run(
+      "/usr/bin/python3", app, "\(headUnit.port)", folder.path("sent.raw"), "\(utterances)", in: folder)
     #expect(result.status == 0, "\(result)")
     let summary = headUnit.waitForEnd()
     #expect(summary.status == 0 && summary.output.contains("violations=0"), "\(summary)")

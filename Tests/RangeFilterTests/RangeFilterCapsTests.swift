@@ -91,7 +91,6 @@ import Testing
     #expect(try answer(row.ranges, row.caps) == row.sizes)
   }
 
-  /// An orientation can't be expressed as a range, so sizes that certainly have it come first.
   /// Lists are split into their sizes as long as there are not too many.
   @Test(arguments: [16, 17]) func listsOfManySizes(count: Int) throws {
     // The first one is too wide.
@@ -101,6 +100,7 @@ import Testing
     #expect((sizes.count == 15 * 16) == (count == 16), "\(sizes)")
   }
 
+  /// An orientation can't be expressed as a range, so sizes that certainly have it come first.
   @Test func exactSizesFirst() throws {
     let first = try answer("landscape::enabled=false", "video/x-raw,width=[16,8192],height=[16,8192]")
     #expect(first.count == 2 && first.first?.hasSuffix("x 320") == true, "\(first)")

@@ -184,6 +184,23 @@ import struct TestSupport.SeededGenerator
     #expect(try sink.statistics["frames-dropped-latency"] > 60 && sink.statistics.areFramesConserved)
   }
 
+  /// A picture that replaces one that waits takes its turn: the limit of the frame rate does not leave it out.
+  @Test func theNewestPictureWaits() throws {
+    try sink.set("max-framerate", "1")
+    try pipeline.play()
+    var times: [Duration] = []
+    run(&times, for: .seconds(2))
+    link.set(bitsPerSecond: 0)
+    var replaced: [Int] = []
+    var hasWaited = false
+    run(&times, for: .seconds(30)) {
+      replaced.append((try? sink.statistics["frames-dropped-latency"]) ?? 0)
+      hasWaited = replaced.suffix(10).count == 10 && (replaced.last ?? 0) - (replaced.suffix(10).first ?? 0) >= 8
+      return hasWaited
+    }
+    #expect(hasWaited, "\(replaced)")
+  }
+
   @Test func withoutAdaptationTheBitrateStays() throws {
     try sink.set("adaptive-bitrate", "false")
     try sink.set("max-latency", "0")

@@ -101,6 +101,20 @@ import Testing
     }
   }
 
+  /// The same bytes are another picture in another format.
+  @Test func theFormatCounts() throws {
+    let harness = try harness()
+    try harness.pipeline.play()
+    let picture = Picture(320, 240, 1)
+    try push(picture, 150, to: harness)
+    let before = try harness.statistics["frames-sent"]
+    var other = picture
+    (other.blue, other.red) = (picture.red, picture.blue)
+    harness.source.setCaps(Picture.caps(format: .yv12))
+    try push(other, 1, layout: .yv12, to: harness)
+    #expect(try harness.statistics["frames-sent"] == before + 1)
+  }
+
   @Test func keyFrameOnRequest() throws {
     let harness = try harness()
     try harness.pipeline.play()

@@ -80,7 +80,9 @@ import Testing
     #expect(bluez.count(of: "register") == 3)
   }
 
+  /// The log says which one was turned away, for users who wonder why theirs is.
   @Test func onlyOneCar() throws {
+    let log = LogLines()
     let pipeline = try makePipeline("sdl+bluetooth:\(Self.car)")
     try pipeline.play()
     try waitForProgress(pipeline, "Waiting for the car \(Self.car)")
@@ -88,6 +90,7 @@ import Testing
     #expect(try bluez.wait(for: "answer")["error"] == "org.bluez.Error.Rejected")
     let turnedAway = try listener.accept()
     defer { close(turnedAway) }
+    #expect(eventually { log.lines.contains { $0.contains(Self.otherCar) && $0.contains("only \(Self.car)") } })
     let headUnit = try connect()
     _ = try headUnit.waitForFrames(1)
     headUnit.end()
@@ -200,6 +203,23 @@ import Testing
     #expect(try second.waitForError().isResource(GST_RESOURCE_ERROR_BUSY))
     second.stop()
   }
+}
+
+/// What `GST_DEBUG=sdlprotocol:4` shows, from now until the end of the process.
+private final class LogLines: Sendable {
+  private let found = Monitor<[String]>([])
+
+  init() {
+    gst_debug_set_threshold_for_name("sdlprotocol", GST_LEVEL_INFO)
+    gst_debug_add_log_function(
+      { _, _, _, _, _, _, message, lines in
+        guard let lines, let message, let text = gst_debug_message_get(message) else { return }
+        let line = String(cString: text)
+        Unmanaged<LogLines>.fromOpaque(lines).takeUnretainedValue().found.withLock { $0.append(line) }
+      }, Unmanaged.passRetained(self).toOpaque(), nil)
+  }
+
+  var lines: [String] { found.withLock { $0 } }
 }
 
 /// A head unit at the end of a connection that stands.

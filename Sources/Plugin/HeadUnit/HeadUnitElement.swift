@@ -111,8 +111,9 @@ extension HeadUnitElement {
       defer { current.headUnits = headUnits }
       return current.headUnits
     }
-    if former !== headUnits { former.remove(self) }
     headUnits.add(self, for: Stream.service)
+    // Released without the lock.
+    _ = consume former
   }
 
   /// READY to PAUSED: listens from now on. False after an error message.

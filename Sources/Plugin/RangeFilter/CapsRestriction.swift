@@ -150,10 +150,6 @@ enum CapsSizes {
       return Int(g_value_get_int(value))
     }
 
-    func contains(_ value: Int) -> Bool {
-      if case .values(let values) = self { values.contains(value) } else { bounds.contains(value) }
-    }
-
     /// From the smallest value to the largest one.
     var bounds: ClosedRange<Int> {
       switch self {
@@ -181,28 +177,8 @@ enum CapsSizes {
   }
 
   /// The one size of a structure; nil if it has none, or more.
-  static func size(_ structure: StructureView) -> VideoSize? {
+  private static func size(_ structure: StructureView) -> VideoSize? {
     guard let width = structure.integer("width"), let height = structure.integer("height") else { return nil }
     return VideoSize(Int(width), Int(height))
-  }
-
-  /// The one size of a structure; nil if it has none, or more.
-  static func size(_ structure: UnsafePointer<GstStructure>) -> VideoSize? { size(StructureView(structure)) }
-
-  /// The members of `sizes` that `caps` allow.
-  static func sizes(in caps: UnsafePointer<GstCaps>, among sizes: [VideoSize]) -> Set<VideoSize> {
-    guard gst_caps_is_any(caps) == 0 else { return Set(sizes) }
-    var found: Set<VideoSize> = []
-    let wanted = Set(sizes)
-    for index in 0..<Int(gst_caps_get_size(caps)) {
-      guard let structure = StructureView(caps: caps, index) else { continue }
-      if let size = size(structure) {
-        if wanted.contains(size) { found.insert(size) }
-        continue
-      }
-      let (width, height) = (Field(structure, "width"), Field(structure, "height"))
-      found.formUnion(wanted.filter { width.contains($0.width) && height.contains($0.height) })
-    }
-    return found
   }
 }

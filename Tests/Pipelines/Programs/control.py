@@ -137,6 +137,17 @@ def check_followers(car):
         one.close()
 
 
+def check_memory(car):
+    """What was sent is not kept."""
+    for number in range(30):
+        car.ask("POST", "/command", f"vehicle speed{' ' * 50_000}{number}")
+    for attempt in range(200):
+        assert len(car.ask("GET", "/log")[1]) > 1_500_000
+        if attempt == 50:
+            before = car.memory()
+    assert car.memory() < before + 100_000, f"{car.memory()} kB after {before} kB"
+
+
 def check_descriptors(car):
     """A connection that its client keeps, and then closes, is closed here as well."""
     def count():
@@ -163,6 +174,7 @@ def main():
         check_commands(car)
         check_expectations(car)
         check_followers(car)
+        check_memory(car)
         check_descriptors(car)
         assert car.memory() < 200_000, f"{car.memory()} kB"
         assert car.ask("POST", "/command", "quit")[0] == 200

@@ -1,5 +1,7 @@
 #!/usr/bin/python3
-"""An app that sends sound to a head unit, and to a file what it has sent: speak.py PORT FILE"""
+"""An app that sends sound to a head unit, in one utterance or several, and to a file what it has sent:
+speak.py PORT FILE [UTTERANCES]
+"""
 
 import json
 import socket
@@ -75,7 +77,9 @@ def main():
     with open(sys.argv[2], "wb") as file:
         file.write(sound)
     app.register()
-    app.speak(sound)
+    count = int(sys.argv[3]) if len(sys.argv) > 3 else 1
+    for number in range(count):
+        app.speak(sound[len(sound) // count * number:len(sound) // count * (number + 1)])
     app.unregister()
     app.socket.close()
 

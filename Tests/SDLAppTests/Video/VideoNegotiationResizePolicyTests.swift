@@ -98,6 +98,17 @@ import Testing
     #expect(driver.frame() == "sent" && driver.negotiation.permission?.targets.frameRate == Fraction(10, 1))
   }
 
+  /// Once it has ended, no other can follow, and the application is told why.
+  @Test func nothingIsSupportedAfterTheKeptStream() {
+    let driver = NegotiationDriver.streaming([Self.first]) { $0.resizePolicy = .keep }
+    driver.rejection = { _ in "too small" }
+    driver.choose(.ranges)
+    #expect(driver.frame() == "sent" && !driver.take().contains("warning"))
+    driver.show(.background)
+    driver.runSession()
+    #expect(driver.take().contains("warning"))
+  }
+
   /// New caps or ranges ask for the head unit's new displays before the head unit's own question is answered.
   @Test(arguments: [true, false]) func errorAfterAnOvertakenQuestion(isOvertaken: Bool) throws {
     let driver = NegotiationDriver.streaming([Self.first]) { $0.resizePolicy = .error }

@@ -23,7 +23,7 @@ import Testing
   }
 
   /// The work of a call is bounded, whatever the app has sent: the head unit has one thread for all apps.
-  @Test(arguments: [false, true]) func longMessagesTakeManySteps(isRTP: Bool) {
+  @Test(arguments: [false, true]) func longMessagesTakeManySteps(isRTP: Bool) throws {
     var app = isRTP ? TestApp.streamingRTP() : TestApp.streaming()
     var sender = RTPSender()
     let units = [[UInt8]](repeating: [0, 0, 1, 0x67], count: 100_000).flatMap(\.self)
@@ -42,9 +42,9 @@ import Testing
     // What ends the service ends the work, and the next one has nothing of it.
     for frame in frames(of: message) { app.handle(app.session.receive(.frame(frame), now: app.now)) }
     #expect(app.session.busyTransport == .primary)
-    app.set(.background, .notStreamable)
-    app.set(.none, .notStreamable)
-    #expect(app.session.busyTransport == nil)
+    let hidden = HMIStatus(level: HMILevel.none, audioStreamingState: .notAudible, videoStreamingState: .notStreamable)
+    app.handle(app.session.setHMIStatus(hidden, now: app.now))
+    try #require(app.session.busyTransport == nil)
     app.forget()
     app.send(.endServiceACK, .video)
     app.set(.full, .streamable)

@@ -97,7 +97,12 @@ struct TestApp {
   /// Gives the session an input, and the time for what it has to do then.
   mutating func run(_ body: (inout HeadUnitSession, Duration) -> [HeadUnitSession.Action]) {
     handle(body(&session, now))
-    while session.busyTransport != nil { handle(session.continueWork(now: now)) }
+    var steps = 0
+    while session.busyTransport != nil, steps < 10_000 {
+      handle(session.continueWork(now: now))
+      steps += 1
+    }
+    #expect(session.busyTransport == nil, "The work ends.")
   }
 
   mutating func handle(_ actions: [HeadUnitSession.Action]) {
