@@ -260,9 +260,21 @@ package typealias LogHandler = @Sendable (LogLevel, String) -> Void
 final class EncoderLog: Sendable {
   private let handler: LogHandler
   private let last = Mutex<String?>(nil)
+  /// Written before x264 knows of it, and read alone from then on.
+  nonisolated(unsafe) private let target = UnsafeMutablePointer<cx264_log_target>.allocate(capacity: 1)
 
   init(handler: @escaping LogHandler) {
     self.handler = handler
+    target.initialize(
+      to: cx264_log_target(
+        receive: { context, level, text in
+          guard let context, let text else { return }
+          Unmanaged<EncoderLog>.fromOpaque(context).takeUnretainedValue().receive(level, String(cString: text))
+        }, context: Unmanaged.passUnretained(self).toOpaque()))
+  }
+
+  deinit {
+    target.deallocate()
   }
 
   /// The last message of level error, because x264's functions only return -1.
@@ -270,22 +282,10 @@ final class EncoderLog: Sendable {
 
   func install(in parameters: UnsafeMutablePointer<x264_param_t>, level: LogLevel) {
     parameters.pointee.i_log_level = level.rawValue
-    parameters.pointee.p_log_private = Unmanaged.passUnretained(self).toOpaque()
-    parameters.pointee.pf_log = { context, level, format, arguments in
-      guard let context, let format else { return }
-      Unmanaged<EncoderLog>.fromOpaque(context).takeUnretainedValue().receive(level, format, arguments)
-    }
+    cx264_set_log(parameters, target)
   }
 
-  /// `arguments` is a pointer on some processors and a structure on others; only a pointer can be nil.
-  private func receive(_ level: Int32, _ format: UnsafePointer<CChar>, _ arguments: CVaListPointer?) {
-    guard let arguments else { return }
-    let text = withUnsafeTemporaryAllocation(of: CChar.self, capacity: 1024) { buffer -> String in
-      guard let base = buffer.baseAddress else { return "" }
-      // Longer messages are cut; the largest that x264 has is a line of statistics.
-      guard vsnprintf(base, buffer.count, format, arguments) >= 0 else { return String(cString: format) }
-      return String(cString: base)
-    }
+  private func receive(_ level: Int32, _ text: String) {
     let line = text.last?.isNewline == true ? String(text.dropLast()) : text
     let level = LogLevel(rawValue: level) ?? .debug
     if level == .error {
