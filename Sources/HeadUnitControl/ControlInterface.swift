@@ -235,14 +235,21 @@ extension PictureGroup.Unit {
   /// length of the access unit (4 bytes), the number (4), the app's session (1), flags (1: 1 for a key frame), width and
   /// height in pixels (2 each), 2 unused bytes, and the time in microseconds (8).
   fileprivate func record(of app: UInt8) -> [UInt8] {
-    func network<Number: FixedWidthInteger>(_ number: Number) -> [UInt8] {
-      withUnsafeBytes(of: number.bigEndian) { Array($0) }
+    var record: [UInt8] = []
+    record.reserveCapacity(24 + bytes.count)
+    func append(_ number: some FixedWidthInteger) {
+      withUnsafeBytes(of: number.bigEndian) { record.append(contentsOf: $0) }
     }
-    let header =
-      network(UInt32(clamping: bytes.count)) + network(UInt32(truncatingIfNeeded: number))
-      + [app, isKeyFrame ? 1 : 0] + network(UInt16(clamping: size.width)) + network(UInt16(clamping: size.height))
-      + [0, 0] + network(UInt64(clamping: Int64(time / .microseconds(1))))
-    return header + bytes
+    append(UInt32(clamping: bytes.count))
+    append(UInt32(truncatingIfNeeded: number))
+    append(app)
+    append(UInt8(isKeyFrame ? 1 : 0))
+    append(UInt16(clamping: size.width))
+    append(UInt16(clamping: size.height))
+    append(UInt16(0))
+    append(UInt64(clamping: Int64(time / .microseconds(1))))
+    record += bytes
+    return record
   }
 }
 
