@@ -65,22 +65,8 @@ extension HeadUnitAudioSource {
 
 /// Properties.
 extension HeadUnitAudioSource {
-  static let properties: PropertyList<HeadUnitAudioSource> = [
-    // Address and identity.
-    .address,
-    .port,
-    .currentPort,
-    .announce,
-    .preset,
-    .make,
-    .model,
-    .sound,
-    // A secondary transport.
-    .secondaryPort,
-    .secondaryFrom,
-    .currentSecondaryPort,
-    .videoTransports,
-    .audioTransports,
+  static let properties = PropertyList<HeadUnitAudioSource>(
+    Property.headUnit,
     // How it plays sound.
     .unsigned(
       "latency", \.latency, 0...10_000, "Latency",
@@ -91,24 +77,12 @@ extension HeadUnitAudioSource {
       .mutableReady),
     .enumeration(
       "silence", \.silence, "Silence", "Output while no app sends sound", .mutableReady),
-    // How it treats apps.
-    .strict,
-    .hmiLevel,
-    .audioStreaming,
-    .script,
-    .conversationLog,
-    .conversationBlank,
-    .web,
-    .webToken,
-    .currentWebURI,
     .endsWithApp(
       "End the stream when the app whose sound was output last has disconnected; before any sound, when an app that streamed video has"
     ),
-    .apps,
-    .violations,
     .structure(
       "sdl-stats", "SDL statistics",
       "Counters of this element (application/x-sdl-stats): samples-in = samples-out + every samples-dropped-* + samples-queued; …"
-    ) { $0.statistics },
-  ]
+    ) { $0.statistics }
+  )
 }

@@ -4,15 +4,8 @@ import SDLMessages
 
 /// Properties.
 extension HeadUnitSource {
-  static let properties: PropertyList<HeadUnitSource> = [
-    // Address and identity.
-    .address,
-    .port,
-    .currentPort,
-    .announce,
-    .preset,
-    .make,
-    .model,
+  static let properties = PropertyList<HeadUnitSource>(
+    Property.headUnit,
     // Capability of the screen.
     .text(
       "screen-size", \.effectiveScreen, "Screen size",
@@ -55,13 +48,6 @@ extension HeadUnitSource {
     .boolean(
       "haptics", \.effectiveHaptics, "Haptics",
       "Whether the head unit requests touchable rectangles", .mutableReady),
-    .sound,
-    // A secondary transport.
-    .secondaryPort,
-    .secondaryFrom,
-    .currentSecondaryPort,
-    .videoTransports,
-    .audioTransports,
     // Encryption.
     .enumeration(
       "encryption", \.video.encryption, "Encryption",
@@ -96,31 +82,20 @@ extension HeadUnitSource {
       "grant", \.video.grants, "Grant",
       "Functional groups of SDL Core's policies that apps get beside those of the preset, such as \"Notifications, Emergency-1\"",
       .mutableReady, parse: parseGroups, text: { $0.map(\.rawValue).sorted().joined(separator: ", ") }),
-    .strict,
-    .hmiLevel,
     .boolean(
       "video-streamable", \.video.isStreamable, "Video streamable",
       "Whether the app on the screen may stream video in the levels full and limited", .mutablePlaying,
       changed: { source in
         source.run?.headUnit?.changeStatus { $0.video?.isStreamable = source.settings.current.video.isStreamable }
       }),
-    .audioStreaming,
-    .script,
-    .conversationLog,
-    .conversationBlank,
-    .web,
-    .webToken,
-    .currentWebURI,
     .endsWithApp(
       "End the stream when the app whose video was output last has disconnected; before any video, when an app that streamed sound has"
     ),
-    .apps,
-    .violations,
     .structure(
       "sdl-stats", "SDL statistics",
       "Counters of this element (application/x-sdl-stats): frames-in = frames-out + every frames-dropped-* + frames-queued; …"
-    ) { $0.statistics },
-  ]
+    ) { $0.statistics }
+  )
 
   static func check(_ settings: HeadUnitElementSettings) throws(InvalidPropertyValue) {
     if let scale = settings.video.scale, scale > 0, scale < 1 { throw InvalidPropertyValue("\(scale) is below 1") }
