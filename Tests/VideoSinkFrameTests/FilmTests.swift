@@ -87,11 +87,14 @@ import Testing
       \(element) name=player uri=\(url.absoluteString) audio-sink="fakesink sync=true" \
       video-sink="sdlvideosink name=sink max-lateness=-1 qos=false keep-alive-interval=0 uri=\(headUnit.uri)"
       """)
-    for film in 1...2 {
+    for _ in 1...2 {
+      let former = headUnit.record.video.count
       try pipeline.playAsAPlayer()
       try pipeline.waitForEnd()
-      let statistics = try pipeline.sink.statistics.fields
-      #expect((38 * film...45 * film).contains(headUnit.record.video.count), "\(statistics)")
+      // Of 45, as many as a busy machine encodes in time.
+      let statistics = try pipeline.sink.statistics
+      #expect((20...45).contains(headUnit.record.video.count - former), "\(statistics.fields)")
+      #expect(statistics.areFramesConserved, "\(statistics.fields)")
       try pipeline.reach(GST_STATE_READY)
     }
     #expect(headUnit.record.connections.count == 1 && headUnit.record.violations == [])
