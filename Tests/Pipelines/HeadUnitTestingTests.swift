@@ -260,7 +260,8 @@ import Testing
   /// Pictures take their time: so many wait for theirs, and the next ones are told to come later.
   @Test func manyScreenshots() throws {
     let slow = folder.path("gst-launch-1.0")
-    let wait = "#!/bin/sh\nwhile [ ! -e \(folder.path("go")) ]; do sleep 0.05; done\nexec /usr/bin/gst-launch-1.0 \"$@\"\n"
+    let go = folder.path("go")
+    let wait = "#!/bin/sh\nwhile [ ! -e \(go) ]; do sleep 0.05; done\nexec /usr/bin/gst-launch-1.0 \"$@\"\n"
     try Data(wait.utf8).write(to: URL(filePath: slow))
     try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: slow)
     let check = """
@@ -289,7 +290,7 @@ import Testing
       print("ok")
       """
     let result = try Program(
-      ["/usr/bin/python3", "-c", check, Installation.headUnitTool.path, folder.path("go")], in: folder,
+      ["/usr/bin/python3", "-c", check, Installation.headUnitTool.path, go], in: folder,
       environment: ["PATH": "\(folder.url.path):/usr/bin:/bin"]
     ).wait()
     #expect(result.output == "ok\n", "\(result)")
