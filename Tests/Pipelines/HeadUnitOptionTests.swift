@@ -109,6 +109,12 @@ import Testing
     #expect(options.isEmpty ? count > 0 && count < messages : count == messages, "\(count) of \(result)")
   }
 
+  /// Where elements look for a head unit of this machine. Another program may have the port.
+  @Test func usualPort() throws {
+    let result = try Program([Installation.headUnitTool.path, "--wait-app", "0.1"], in: folder).wait()
+    #expect(result.output.contains("listening 12345\n") || result.errors.contains("127.0.0.1:12345"), "\(result)")
+  }
+
   @Test func version() throws {
     let result = try run(["--version"])
     #expect(result.status == 0 && result.output.firstMatch(of: /^sdl-head-unit \d+\.\d+\.\d+.*\n$/) != nil, "\(result)")
