@@ -55,7 +55,9 @@ import Testing
       [program, "--no-sound", "--uri", headUnit.uri, "--preview", "xclock"], in: folder,
       environment: screen.environment)
     try headUnit.waitForOutput("video started")
-    try screen.waitFor("the clock in a window", testTimeout: 60) { ($0.area(isWhite)?.count ?? 0) > 100_000 ? true : nil }
+    try screen.waitFor("the clock in a window", testTimeout: 60) {
+      ($0.area(isWhite)?.count ?? 0) > 100_000 ? true : nil
+    }
     process.interrupt()
     #expect(process.wait().status == 130)
   }
