@@ -113,6 +113,9 @@ final class Session {
     try set("window", "inject-input", "\(options.injectsInput)")
     try set("window", "max-width", options.maximumSize.map { "\($0.width)" })
     try set("window", "max-height", options.maximumSize.map { "\($0.height)" })
+    // Of the picture; a smaller screen is scaled up.
+    try set("video", "max-width", options.maximumSize.map { "\(max($0.width, 4096))" })
+    try set("video", "max-height", options.maximumSize.map { "\(max($0.height, 2304))" })
     try set("window", "environment", sound.map { quoted($0.environment.map { "\($0)=\($1)" }) })
     try set("recording", "location", options.recording)
     for (property, value) in options.sinkProperties {

@@ -114,11 +114,50 @@ import Testing
     #expect(result.output.contains("with --rpc-encryption prefer its policy"), "\(result)")
   }
 
+  /// A picture that would take much memory has to be allowed.
+  @Test func largeScreen() throws {
+    let headUnit = try HeadUnitProgram(in: folder, "--screen", "4100x2400")
+    let arguments = ["--no-sound", "--uri", headUnit.uri]
+    let result = try Program([program] + arguments + ["xclock"], in: folder).wait()
+    #expect(result.status == 1 && result.output.contains("more pixels than --max-size allows, 4096×2304: raise it"))
+    let process = try Program([program] + arguments + ["--max-size", "4100x2400", "xclock"], in: folder)
+    try process.waitForOutput { $0.contains("picture started (first-start): 4100×2400") ? true : nil }
+    process.interrupt()
+    #expect(process.wait().status == 130)
+  }
+
   /// What is not installed is named with its package.
   @Test func withoutAnXServer() throws {
     let result = try Program.run(
       program, "--no-sound", "xclock", in: folder, environment: ["PATH": folder.path("empty")])
     #expect(result.status == 1 && (result.output + result.errors).contains("install xvfb"), "\(result)")
+  }
+
+  /// Without what reads the program's buttons, the picture goes on.
+  @Test func withoutABusForButtons() throws {
+    let programs = try TemporaryFolder()
+    for name in ["Xvfb", "xclock"] {
+      try FileManager.default.createSymbolicLink(
+        atPath: programs.path(name), withDestinationPath: "/usr/bin/\(name)")
+    }
+    let process = try Program(
+      [program, "--no-sound", "xclock"], in: folder, environment: ["PATH": programs.url.path])
+    let output = try process.waitForOutput { $0.contains("picture started") ? $0 : nil }
+    #expect(output.contains("install at-spi2-core and dbus-daemon, or use --no-haptics"), "\(output)")
+    process.interrupt()
+    #expect(process.wait().status == 130)
+  }
+
+  @Test func withoutAPlugin() throws {
+    let plugins = try TemporaryFolder()
+    let core = try Program.run("gst-inspect-1.0", "coreelements", in: folder).output
+    let file = try #require(core.firstMatch(of: /(?m)^ *Filename +(\S+)$/)?.1)
+    try FileManager.default.createSymbolicLink(
+      atPath: plugins.path("libgstcoreelements.so"), withDestinationPath: String(file))
+    let result = try Program.run(
+      program, "--no-sound", "--preview", "xclock", in: folder,
+      environment: ["GST_PLUGIN_SYSTEM_PATH_1_0": plugins.url.path, "GST_REGISTRY": plugins.path("registry.bin")])
+    #expect(result.status == 1 && result.errors.contains("install gstreamer1.0-plugins-base"), "\(result)")
   }
 
   /// As policies and certificates know it; without options by the program's name.

@@ -14,13 +14,15 @@ import Testing
     ["--", "/usr/bin/python3", Installation.package.appending(path: "Tests/Pipelines/Programs/show.py").path, end]
   }
 
-  private func run(_ script: String?, _ options: [String]) throws -> Program.Result {
+  private func run(
+    _ script: String?, _ options: [String], environment: [String: String] = [:]
+  ) throws -> Program.Result {
     var arguments = [Installation.headUnitTool.path, "--port", "0"]
     if let script {
       try Data(script.utf8).write(to: folder.url.appending(path: "test.sdl"))
       arguments += ["--test", folder.path("test.sdl"), "--junit", folder.path("out.xml")]
     }
-    return try Program(arguments + options, in: folder).wait()
+    return try Program(arguments + options, in: folder, environment: environment).wait()
   }
 
   /// The table of exit statuses in docs/testing-without-a-car.md, for tests and programs.
@@ -249,6 +251,49 @@ import Testing
   @Test func noPicture() throws {
     let result = try run("then: expect registered\nthen: expect picture a.png within 0.1", program("stays"))
     #expect(result.status == 3 && result.output.contains("no app shows a picture that can be decoded"), "\(result)")
+    let homeless = try run(
+      "then: expect registered\nthen: expect picture a.png within 0.1", program("stays"),
+      environment: ["TMPDIR": "/nonexistent"])
+    #expect(homeless.status == 3 && homeless.output.contains("no folder can be made for pictures"), "\(homeless)")
+  }
+
+  /// Pictures take their time: so many wait for theirs, and the next ones are told to come later.
+  @Test func manyScreenshots() throws {
+    let slow = folder.path("gst-launch-1.0")
+    let go = folder.path("go")
+    let wait = "#!/bin/sh\nwhile [ ! -e \(go) ]; do sleep 0.05; done\nexec /usr/bin/gst-launch-1.0 \"$@\"\n"
+    try Data(wait.utf8).write(to: URL(filePath: slow))
+    try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: slow)
+    let check = """
+      import http.client, subprocess, sys, threading, time
+      stream = "exec /usr/bin/gst-launch-1.0 -q videotestsrc is-live=true ! sdlvideosink uri=$SDL_URI"
+      car = subprocess.Popen(
+          [sys.argv[1], "--port", "0", "--control", "0", "--control-token", "t", "--", "sh", "-c", stream],
+          stdout=subprocess.PIPE, text=True)
+      port = next(line for line in car.stdout if line.startswith("control ")).split()[1].split(":")[1]
+      threading.Thread(target=car.stdout.read, daemon=True).start()
+      def ask(method, path, body=None):
+          connection = http.client.HTTPConnection("127.0.0.1", int(port), timeout=100)
+          connection.request(method, path, body, {"Authorization": "Bearer t"})
+          return connection.getresponse().status
+      assert ask("POST", "/expect", "frame number=5 within 60") == 200
+      answers = []
+      threads = [threading.Thread(target=lambda: answers.append(ask("GET", "/screenshot.png"))) for _ in range(10)]
+      for thread in threads: thread.start()
+      while len(answers) < 2: time.sleep(0.05)
+      assert answers == [503, 503], answers
+      open(sys.argv[2], "w").close()
+      for thread in threads: thread.join()
+      assert answers[2:] == [200] * 8 and ask("GET", "/screenshot.png") == 200, answers
+      car.terminate()
+      car.wait(20)
+      print("ok")
+      """
+    let result = try Program(
+      ["/usr/bin/python3", "-c", check, Installation.headUnitTool.path, go], in: folder,
+      environment: ["PATH": "\(folder.url.path):/usr/bin:/bin"]
+    ).wait()
+    #expect(result.output == "ok\n", "\(result)")
   }
 
   /// Other programs ask and command over real HTTP, with the token and without, from another page, many at once.

@@ -84,13 +84,15 @@ import Testing
     let headUnit = try HeadUnitProgram(
       in: folder,
       arguments: [
-        "--cloud-app", app, "--no-activation", "--commands", "--record", folder.path("video.h264"), "--app-exits",
+        "--cloud-app", app, "--auth-token", "letmein", "--no-activation", "--commands", "--record",
+        folder.path("video.h264"), "--app-exits", "--log", folder.path("run.jsonl"),
       ] + keys("head-unit") { ["--\($0)", $1] })
     try headUnit.waitForOutput("waiting for the driver to activate the cloud app \(app)")
     try headUnit.command("activate")
     #expect(sink.wait().status == 0)
     let end = headUnit.waitForEnd()
     #expect(end.output.contains("violations=0"), "\(end)")
+    #expect(folder.text("run.jsonl").contains(#""authToken":"letmein""#))
     try expectPictures(in: "video.h264", end)
   }
 

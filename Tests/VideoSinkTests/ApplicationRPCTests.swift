@@ -73,6 +73,8 @@ import Testing
       sink.emit("put-file", "a/b", "BINARY", byte, false), sink.emit("put-file", "a", "PNG", byte, false),
       sink.emit("put-file", "a", "BINARY", [UInt8](), false),
       sink.emit("put-file", "a", "BINARY", [UInt8](repeating: 0, count: 17 << 20), false),
+      sink.emit("put-file", String(repeating: "a", count: 256), "BINARY", byte, false),
+      sink.emit("answer-system-request", "", byte),
     ]
     #expect(refused.allSatisfy { $0 == 0 }, "\(refused)")
     let errors = harness.pipeline.drain().filter { $0.isElement("sdl-rpc") }.map(\.fields)

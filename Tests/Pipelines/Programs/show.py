@@ -1,9 +1,11 @@
 #!/usr/bin/python3
 """An app that registers at the head unit in SDL_PORT, shows a text with a button, and ends: show.py END [NAME [ID]]
 
-END is one of unregisters, vanishes, stays, fails (before it registers), shows-odd, sends-a-file, subscribes (to the car's position and speed, and stays).
+END is one of unregisters, vanishes, stays, fails (before it registers), shows-odd, sends-a-file, subscribes (to the car's
+position and speed, and stays), listens (to the car's microphone, and says what most of the sound is).
 """
 
+import collections
 import json
 import os
 import socket
@@ -23,6 +25,7 @@ class App:
         self.connection = socket.create_connection(("127.0.0.1", port), timeout=20)
         self.reader = self.connection.makefile("rb")
         self.number = 0
+        self.heard = b""
         self.connection.sendall(bytes([0x10, RPC, 1, 0, 0, 0, 0, 0]))
         frame = receive(self.reader)
         while frame[:2] != (0, 2):
@@ -38,6 +41,9 @@ class App:
         self.connection.sendall(header + struct.pack(">II", len(payload), self.number) + payload)
         while True:
             frame = receive(self.reader)
+            # A notification, OnAudioPassThru.
+            if frame[0] == 1 and frame[3][:4] == struct.pack(">I", 2 << 28 | 0x8009):
+                self.heard += frame[3][12 + struct.unpack(">I", frame[3][8:12])[0]:]
             if frame[0] == 1 and frame[3][:8] == struct.pack(">II", 1 << 28 | function, self.number):
                 return json.loads(frame[3][12:])
 
@@ -68,6 +74,13 @@ def main():
         app.request(32, {"syncFileName": "a.bin", "fileType": "BINARY", "length": len(data)}, data)
     if end == "subscribes":
         app.request(20, {"gps": True, "speed": True})
+    if end == "listens":
+        while not app.heard:
+            time.sleep(0.1)
+            app.request(16, {
+                "samplingRate": "16KHZ", "bitsPerSample": "16_BIT", "audioType": "PCM", "maxDuration": 500})
+        (sample, _), = collections.Counter(struct.unpack(f"<{len(app.heard) // 2}h", app.heard)).most_common(1)
+        print("heard", sample, flush=True)
     if end in ("unregisters", "shows-odd", "stays", "subscribes"):
         # For what the test does meanwhile.
         time.sleep(60 if end in ("stays", "subscribes") else 1)
