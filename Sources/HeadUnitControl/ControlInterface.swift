@@ -238,11 +238,14 @@ extension PictureGroup.Unit {
     func network<Number: FixedWidthInteger>(_ number: Number) -> [UInt8] {
       withUnsafeBytes(of: number.bigEndian) { Array($0) }
     }
-    let header =
-      network(UInt32(clamping: bytes.count)) + network(UInt32(truncatingIfNeeded: number))
-      + [app, isKeyFrame ? 1 : 0] + network(UInt16(clamping: size.width)) + network(UInt16(clamping: size.height))
-      + [0, 0] + network(UInt64(clamping: Int64(time / .microseconds(1))))
-    return header + bytes
+    var record = network(UInt32(clamping: bytes.count))
+    record += network(UInt32(truncatingIfNeeded: number))
+    record += [app, isKeyFrame ? 1 : 0]
+    record += network(UInt16(clamping: size.width))
+    record += network(UInt16(clamping: size.height))
+    record += [0, 0]
+    record += network(UInt64(clamping: Int64(time / .microseconds(1))))
+    return record + bytes
   }
 }
 
