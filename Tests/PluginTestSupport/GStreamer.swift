@@ -59,6 +59,12 @@ final class Element {
     gst_util_set_object_arg(object, property, value)
   }
 
+  /// Another element's property has the value of this one from now on.
+  func bind(_ property: String, to element: Element, _ target: String) {
+    // G_BINDING_SYNC_CREATE, whose name in Swift depends on GLib's version.
+    g_object_bind_property(pointer, property, element.pointer, target, GBindingFlags(rawValue: 1 << 1))
+  }
+
   /// A property's value, written as gst-inspect would; nil for NULL.
   subscript(_ property: String) -> String? {
     withProperty(property) { value in

@@ -150,7 +150,8 @@ import Testing
   }
 
   @Test func absurdInputIsSurvived() throws {
-    #expect(passing([.max, .max - 1, 0, .max], at: .max).first == 0)
+    let jumping: [UInt64] = [.max, .max - 1, 0, .max]
+    #expect(passing(jumping, at: .max).first == 0)
     #expect(passing([0, 1], at: 0) == [0])
     let slowest = try #require(Fraction(1, 2_147_483_647))
     let fastest = Fraction(clamping: .max)
