@@ -133,7 +133,7 @@ private final class LostHeadUnits {
   private static func pointer(_ name: String) -> String {
     let type = AnnouncedHeadUnits.serviceType
     let labels = [name] + type.split(separator: ".").map(String.init) + ["local"]
-    let bytes: [UInt8] = labels.flatMap { [UInt8(clamping: $0.utf8.count)] + Array($0.utf8) } + [0]
+    let bytes: [UInt8] = labels.flatMap { joined([UInt8(clamping: $0.utf8.count)], Array($0.utf8)) } + [0]
     return "(-1, -1, uint32 0, '\(type).local', uint16 1, uint16 12, uint32 4500, @ay \(bytes))"
   }
 }

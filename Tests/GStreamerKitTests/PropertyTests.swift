@@ -56,8 +56,8 @@ import Testing
       defer { g_param_spec_unref(spec) }
       let flags = UInt32(bitPattern: spec.pointee.flags.rawValue)
       func has(_ flag: UInt32) -> Bool { flags & flag == flag }
-      #expect(has(UInt32(G_PARAM_READABLE.rawValue)) && has(UInt32(CGST_PARAM_STATIC_STRINGS)))
-      #expect(has(UInt32(G_PARAM_WRITABLE.rawValue)) == (property.access != .readOnly))
+      #expect(has(UInt32(CGST_PARAM_READABLE)) && has(UInt32(CGST_PARAM_STATIC_STRINGS)))
+      #expect(has(UInt32(CGST_PARAM_WRITABLE)) == (property.access != .readOnly))
       #expect(has(UInt32(CGST_PARAM_MUTABLE_READY)) == (property.access == .mutableReady))
       #expect(has(UInt32(CGST_PARAM_MUTABLE_PLAYING)) == (property.access == .mutablePlaying))
       #expect(String(cString: g_param_spec_get_name(spec)) == property.name.description)

@@ -142,7 +142,7 @@ extension AccessUnitAssembler {
     func time(after size: Int) -> Duration {
       var assembler = AccessUnitAssembler()
       var unitCount = assembler.accessUnits(
-        in: Self.keySlice + [UInt8](repeating: 0x55, count: size) + [0, 0, 1, 0x41]
+        in: joined(Self.keySlice, [UInt8](repeating: 0x55, count: size), [0, 0, 1, 0x41])
       ).count
       let time = processorTime {
         for _ in 0..<2000 { unitCount += assembler.accessUnits(in: message).count }

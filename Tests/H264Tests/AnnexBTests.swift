@@ -70,7 +70,7 @@ private func units(_ bytes: [UInt8]) -> [NALUnit] {
   @Test func startCodeAtEveryDistance() {
     for distance in 0..<40 {
       for tail in 1..<12 {
-        let bytes = [UInt8](repeating: 0xFF, count: distance) + [0, 0, 1] + [UInt8](repeating: 0x65, count: tail)
+        let bytes = joined(Array(repeating: 0xFF, count: distance), [0, 0, 1], Array(repeating: 0x65, count: tail))
         #expect(units(bytes).map(\.range) == [distance + 3..<distance + 3 + tail])
       }
     }

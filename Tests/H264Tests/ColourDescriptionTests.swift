@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import H264
@@ -8,7 +9,7 @@ import Testing
   private static let rest: [UInt8] = [0, 0, 0, 1, 0x68, 0xCE, 0x3C, 0x80, 0, 0, 0, 1, 0x65, 0x88, 0x84]
 
   private func added(to parameterSet: [UInt8]) -> [UInt8]? {
-    ([0, 0, 0, 1] + parameterSet + Self.rest).withUnsafeBytes { Self.colours.added(to: $0) }
+    joined([0, 0, 0, 1], parameterSet, Self.rest).withUnsafeBytes { Self.colours.added(to: $0) }
   }
 
   @Test(arguments: EncoderSample.all) func encoders(sample: EncoderSample) throws {
@@ -18,15 +19,15 @@ import Testing
       return
     }
     let unit = try #require(added(to: sample.bytes))
-    let parameterSet = unit.dropFirst(4).dropLast(Self.rest.count)
-    #expect(unit == [0, 0, 0, 1] + parameterSet + Self.rest)
+    let parameterSet = Array(unit.dropFirst(4).dropLast(Self.rest.count))
+    #expect(unit == joined([0, 0, 0, 1], parameterSet, Self.rest))
     let set = try SequenceParameterSet(nalUnit: parameterSet)
     #expect(set.colourPrimaries == 1 && set.transferCharacteristics == 13 && set.matrixCoefficients == 6)
     #expect(set.videoFullRange == true)
     // What comes before and after it is the same.
     #expect(set.width == former.width && set.height == former.height)
     #expect(set.numReorderFrames == former.numReorderFrames && set.frameRate == former.frameRate)
-    #expect(added(to: Array(parameterSet)) == nil)
+    #expect(added(to: parameterSet) == nil)
   }
 
   @Test(arguments: ["67", "67 42 C0 16", "67 42 C0 16 8C 8D 40 66 18 B1 15"]) func malformed(hex: String) {

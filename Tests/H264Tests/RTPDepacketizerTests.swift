@@ -21,10 +21,10 @@ private func unit(
 
   @Test(arguments: [1, 2, 3, 13, 14, 15, 40, .max]) func vectors(pieceSize: Int) {
     var depacketizer = RTPDepacketizer()
-    let large = [0x65] + [UInt8](repeating: 0, count: 69_998) + [0x80]
+    let large = joined([0x65], [UInt8](repeating: 0, count: 69_998), [0x80])
     let largeFragments = [
       RTPVector.largeFragments[0] + [UInt8](repeating: 0, count: 65_519),
-      RTPVector.largeFragments[1] + [UInt8](repeating: 0, count: 4475) + [0x80],
+      joined(RTPVector.largeFragments[1], [UInt8](repeating: 0, count: 4475), [0x80]),
     ]
     let packets =
       RTPVector.wholeUnits + RTPVector.withOneMarker(RTPVector.fragments) + RTPVector.withOneMarker(largeFragments)
@@ -48,7 +48,7 @@ private func unit(
 
   /// RFC 6184, figure 7.
   @Test func aggregate() {
-    let payload: [UInt8] = [0x78, 0, 23] + RTPVector.sps + [0, 4] + RTPVector.pps + [0, 5] + Self.idr + [0, 1, 10]
+    let payload = joined([0x78, 0, 23], RTPVector.sps, [0, 4], RTPVector.pps, [0, 5], Self.idr, [0, 1, 10])
     #expect(
       items(packet(1, 2, payload: payload)) == [unit([RTPVector.sps, RTPVector.pps, Self.idr, [10]], 2)])
   }
@@ -73,7 +73,7 @@ private func unit(
   @Test func contributingSourcesExtensionAndPadding() {
     let sources = [UInt8](repeating: 0xAA, count: 8)
     let headerExtension: [UInt8] = [0xBE, 0xDE, 0, 1, 1, 2, 3, 4]
-    let payload = sources + headerExtension + Self.p + [0, 0, 3]
+    let payload = joined(sources, headerExtension, Self.p, [0, 0, 3])
     #expect(items(packet(1, 2, first: 0xB2, payload: payload)) == [unit([Self.p], 2)])
   }
 

@@ -44,7 +44,8 @@ import Testing
   /// The bytes from the wrong length on.
   @Test func faultShowsThePlace() {
     let found = items(Self.frame(1), [0x00, 0x01, 0x41], Self.frame(2))
-    #expect(found.faults == [.framing(firstBytes: [0x00, 0x01, 0x41] + Self.frame(2).prefix(13))])
+    let firstBytes = joined([0x00, 0x01, 0x41], Array(Self.frame(2).prefix(13)))
+    #expect(found.faults == [.framing(firstBytes: firstBytes)])
   }
 
   @Test func anotherSource() {

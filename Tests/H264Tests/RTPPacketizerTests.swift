@@ -34,7 +34,7 @@ import Testing
 
   @Test func fragmentsAtTheLimitOfTheLength() {
     var packetizer = RTPPacketizer.test(0x1006, 0xD65F)
-    let unit = [0x65] + [UInt8](repeating: 0, count: 69_998) + [0x80]
+    let unit = joined([0x65], [UInt8](repeating: 0, count: 69_998), [0x80])
     let packets = packetizer.packets(of: annexB([unit]))
     #expect(packets.map(\.count) == [0x10001, 0x118E])
     #expect(packets.map { Array($0.prefix(18)) } == RTPVector.withOneMarker(RTPVector.largeFragments))

@@ -53,7 +53,7 @@ extension [RTPDepacketizer.Item] {
 
 /// NAL units after start codes of four bytes, as the depacketizer writes them.
 func annexB(_ units: [[UInt8]]) -> [UInt8] {
-  units.flatMap { [0, 0, 0, 1] + $0 }
+  units.flatMap { joined([0, 0, 0, 1], $0) }
 }
 
 /// A packet of the given fields: version 2, type 96, source 0x11223344.
@@ -62,8 +62,10 @@ func packet(
   source: UInt32 = 0x1122_3344, payload: [UInt8]
 ) -> [UInt8] {
   func bytes(_ number: some FixedWidthInteger) -> [UInt8] { withUnsafeBytes(of: number.bigEndian, Array.init) }
-  return bytes(UInt16(12 + payload.count)) + [first, (hasMarker ? 0x80 : 0) | 96] + bytes(sequenceNumber)
-    + bytes(timestamp) + bytes(source) + payload
+  let length = UInt16(12 + payload.count)
+  let markerAndType: UInt8 = hasMarker ? 0x80 | 96 : 96
+  return joined(
+    bytes(length), [first, markerAndType], bytes(sequenceNumber), bytes(timestamp), bytes(source), payload)
 }
 
 /// The payloads of SDL messages with RTP.
@@ -79,7 +81,7 @@ enum RTPVector {
     [UInt8](hex: "00 11 80 E0 10 02 00 00 BE EF 11 22 33 44") + idr,
   ]
 
-  static let fragmentedUnit = [0x65] + [UInt8](0x01...0x19)
+  static let fragmentedUnit: [UInt8] = [0x65] + Array(0x01...0x19)
 
   /// FU-A in packets of 24 bytes, with the marker on each as SDL's libraries set it.
   static let fragments = [

@@ -79,8 +79,9 @@ import TestSupport
   @Test(arguments: [
     slice(2), slice(0), slice(1, header: 0x01), slice(1, header: 0xC1), slice(1, type: 6), slice(1, type: 3),
     slice(1, header: 0x42), slice(1, marking: [5, 0]), slice(1, marking: [6, 0, 0]),
-    slice(1) + [0, 0, 1, 0x0A], slice(1) + [0, 0, 1, 0x0B, 0], [0, 0, 1, 0x6E, 0x80] + slice(1), [0, 0, 1, 0x41],
-    [0, 0, 1, 0x68, 0xCE, 0x00] + slice(1), [0, 0, 1, 0x67, 0x42] + slice(1),
+    joined(slice(1), [0, 0, 1, 0x0A]), joined(slice(1), [0, 0, 1, 0x0B, 0]),
+    joined([0, 0, 1, 0x6E, 0x80], slice(1)), [0, 0, 1, 0x41],
+    joined([0, 0, 1, 0x68, 0xCE, 0x00], slice(1)), joined([0, 0, 1, 0x67, 0x42], slice(1)),
   ])
   func nothingBehind(unit: [UInt8]) {
     #expect(result([Self.keyFrame, unit]) == nil)
@@ -99,7 +100,7 @@ import TestSupport
   @Test func hostileBytes() {
     var generator = SeededGenerator(seed: 5)
     let sets = EncoderSample.all.map {
-      [0, 0, 1] + $0.bytes + [UInt8](hex: Self.picture) + [0, 0, 1, 0x65, 0x88, 0x84, 0x21]
+      joined([0, 0, 1], $0.bytes, [UInt8](hex: Self.picture), [0, 0, 1, 0x65, 0x88, 0x84, 0x21])
     }
     var answers = 0
     var repeatPicture = RepeatPicture()

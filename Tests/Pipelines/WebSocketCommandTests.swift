@@ -75,11 +75,10 @@ import Testing
       let make = Installation.package.appending(path: "scripts/make-certificates").path
       #expect(try Program([make, folder.path("keys"), "test-1"], in: folder).wait().status == 0)
     }
-    let sink = try Program(
-      ["gst-launch-1.0"]
-        + "\(Self.video) ! sdlvideosink max-lateness=-1 open-timeout=0".split(separator: " ").map(String.init)
-        + ["uri=\(isSecure ? "sdl+wss" : "sdl+ws")-listen://127.0.0.1:\(port)"] + keys("app") { ["\($0)=\($1)"] },
-      in: folder)
+    let uri = "\(isSecure ? "sdl+wss" : "sdl+ws")-listen://127.0.0.1:\(port)"
+    let launch = "gst-launch-1.0 \(Self.video) ! sdlvideosink max-lateness=-1 open-timeout=0 uri=\(uri)"
+      .split(separator: " ").map(String.init)
+    let sink = try Program(launch + keys("app") { ["\($0)=\($1)"] }, in: folder)
     let app = "\(isSecure ? "wss" : "ws")://localhost:\(port)/maps"
     let headUnit = try HeadUnitProgram(
       in: folder,

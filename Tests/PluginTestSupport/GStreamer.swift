@@ -7,10 +7,9 @@ enum GStreamer {
   /// Whether GStreamer and the elements are there; the first use initialises them.
   static let isReady: Bool = {
     gst_init(nil, nil)
-    // As G_DEBUG=fatal-warnings: a warning of GLib or GStreamer ends the process, and with it the tests.
-    g_log_set_always_fatal(
-      GLogLevelFlags(
-        rawValue: G_LOG_LEVEL_ERROR.rawValue | G_LOG_LEVEL_CRITICAL.rawValue | G_LOG_LEVEL_WARNING.rawValue))
+    // As G_DEBUG=fatal-warnings: a warning of GLib or GStreamer ends the process, and with it the tests. These are
+    // G_LOG_LEVEL_ERROR, _CRITICAL and _WARNING, whose names in Swift depend on GLib's version.
+    g_log_set_always_fatal(GLogLevelFlags(rawValue: 1 << 2 | 1 << 3 | 1 << 4))
     let elements: [(name: String, type: GType)] = [
       ("sdlvideosink", videoSinkType()), ("sdlaudiosink", audioSinkType()), ("sdlrangefilter", rangeFilterType()),
       ("sdlheadunitsrc", headUnitSourceType()), ("sdlheadunitaudiosrc", headUnitAudioSourceType()),
@@ -58,6 +57,12 @@ final class Element {
   /// Sets a property as gst-launch would.
   func set(_ property: String, _ value: String) {
     gst_util_set_object_arg(object, property, value)
+  }
+
+  /// Another element's property has the value of this one from now on.
+  func bind(_ property: String, to element: Element, _ target: String) {
+    // G_BINDING_SYNC_CREATE, whose name in Swift depends on GLib's version.
+    g_object_bind_property(pointer, property, element.pointer, target, GBindingFlags(rawValue: 1 << 1))
   }
 
   /// A property's value, written as gst-inspect would; nil for NULL.

@@ -2,6 +2,7 @@ import Glibc
 import CGStreamerApp
 import GStreamerKit
 
+import func TestSupport.joined
 import struct TestSupport.Picture
 
 @testable import Plugin
@@ -173,8 +174,8 @@ struct EncodedUnit: Equatable {
 
   /// With filler data of so many bytes (NAL unit type 12), which decoders pass over.
   func enlarged(by byteCount: Int) -> EncodedUnit {
-    let filler = [0, 0, 0, 1, 0x0C] + [UInt8](repeating: 0xFF, count: byteCount) + [0x80]
-    return EncodedUnit(bytes: bytes + filler, isDelta: isDelta, time: time)
+    let filler = [UInt8](repeating: 0xFF, count: byteCount)
+    return EncodedUnit(bytes: joined(bytes, [0, 0, 0, 1, 0x0C], filler, [0x80]), isDelta: isDelta, time: time)
   }
 
   static func caps(_ width: Int = 320, _ height: Int = 240) -> String {

@@ -1,5 +1,6 @@
 import SDLApp
 import Testing
+import TestSupport
 
 /// The first request, its answers, and the version of all later frames.
 @Suite struct NegotiationTests {
@@ -13,12 +14,12 @@ import Testing
 
   @Test func firstFrameAsBytes() {
     let driver = Self.connected()
-    #expect(
-      driver.frames.first?.bytes == [
-        0x10, 0x07, 0x01, 0x00, 0x00, 0x00, 0x00, 0x20,
-        // {protocolVersion: "5.4.1"}
-        0x20, 0x00, 0x00, 0x00, 0x02,
-      ] + Array("protocolVersion".utf8) + [0x00, 0x06, 0x00, 0x00, 0x00] + Array("5.4.1".utf8) + [0x00, 0x00])
+    let header: [UInt8] = [0x10, 0x07, 0x01, 0x00, 0x00, 0x00, 0x00, 0x20]
+    // {protocolVersion: "5.4.1"}
+    let payload = joined(
+      [0x20, 0x00, 0x00, 0x00, 0x02], Array("protocolVersion".utf8), [0x00, 0x06, 0x00, 0x00, 0x00],
+      Array("5.4.1".utf8), [0x00, 0x00])
+    #expect(driver.frames.first?.bytes == header + payload)
   }
 
   @Test func appsBelowProtocol5SayNothing() {

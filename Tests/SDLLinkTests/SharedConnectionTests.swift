@@ -131,8 +131,9 @@ extension LinkTests {
     @Test func boundedNumberOfSessions() throws {
       let phone = try Phone()
       let most = HeadUnitServer.Admission().maximumSessionCount
-      let ids = (0...most).map { _ in phone.start()?.id }
-      #expect(ids == (1...most).map { UInt8($0) } + [nil])
+      let ids = (1...most).map { _ in phone.start()?.id }
+      #expect(ids == (1...most).map(UInt8.init))
+      #expect(phone.start()?.id == nil)
       #expect(phone.register("First", "first", session: 1) == "SUCCESS")
       #expect(phone.headUnit.protocolViolations == [])
       phone.stop()

@@ -2,6 +2,7 @@ import Glibc
 import SDLHeadUnit
 import Synchronization
 import Testing
+import TestSupport
 
 @testable import SDLApp
 @testable import SDLAppLink
@@ -132,7 +133,7 @@ extension LinkTests {
     /// A message that names its submitter; of sizes below and above one frame.
     private static func message(submitter: UInt8, number: UInt32) -> [UInt8] {
       let number4 = (0..<4).map { UInt8(truncatingIfNeeded: number >> ($0 * 8)) }
-      return [submitter] + number4 + content.prefix(Int(number) * 977 % content.count)
+      return joined([submitter], number4, Array(content.prefix(Int(number) * 977 % content.count)))
     }
 
     private static func number(_ message: [UInt8]) -> UInt32 {

@@ -18,8 +18,10 @@ import Testing
   /// Bytes wake the thread as well: then only what has come since the last time can tell.
   @Test func streamWithoutDeadlines() {
     #expect(standstills(isStreaming: true, wakingUpAt: [0, 33, 280, 530]) == [nil, nil, nil, nil])
-    #expect(standstills(isStreaming: true, wakingUpAt: [1000, 1033, 4000]).last == .milliseconds(1033 + 250 - 500))
-    #expect(standstills(isStreaming: false, wakingUpAt: [1000, 1033, 4000]).last == .some(nil))
+    let times = [1000, 1033, 4000]
+    let since: Duration = .milliseconds(1033 + 250 - 500)
+    #expect(standstills(isStreaming: true, wakingUpAt: times).last == since)
+    #expect(standstills(isStreaming: false, wakingUpAt: times).last == .some(nil))
   }
 
   /// A standstill between a wake-up and the next sleep.

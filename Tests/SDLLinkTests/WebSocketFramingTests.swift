@@ -50,22 +50,25 @@ import Testing
     Stream(testDescription: "all in one message", bytes: frame(0x82, sdl), result: sdl),
     Stream(
       testDescription: "fragments, with a ping in between",
-      bytes: frame(0x02, Array(sdl[..<7])) + frame(0x89, [1, 2]) + frame(0x00, Array(sdl[7..<9]))
-        + frame(0x80, Array(sdl[9...])),
+      bytes: joined(
+        frame(0x02, Array(sdl[..<7])), frame(0x89, [1, 2]), frame(0x00, Array(sdl[7..<9])),
+        frame(0x80, Array(sdl[9...]))),
       result: sdl, ping: [1, 2]),
     Stream(
       testDescription: "empty messages and fragments",
-      bytes: frame(0x82, []) + frame(0x02, []) + frame(0x80, sdl) + frame(0x82, []), result: sdl),
+      bytes: joined(frame(0x82, []), frame(0x02, []), frame(0x80, sdl), frame(0x82, [])), result: sdl),
     Stream(
       testDescription: "text is dropped, with its fragments",
-      bytes: frame(0x81, Array("hello".utf8)) + frame(0x82, [9]) + frame(0x01, [65]) + frame(0x80, [66, 67])
-        + frame(0x82, [8]), result: [9, 8], texts: 2),
+      bytes: joined(
+        frame(0x81, Array("hello".utf8)), frame(0x82, [9]), frame(0x01, [65]), frame(0x80, [66, 67]),
+        frame(0x82, [8])), result: [9, 8], texts: 2),
     Stream(
       testDescription: "only the last ping needs a pong",
-      bytes: frame(0x89, [1]) + frame(0x8A, [7]) + frame(0x89, noise(125)), result: [], ping: noise(125)),
+      bytes: joined(frame(0x89, [1]), frame(0x8A, [7]), frame(0x89, noise(125))), result: [], ping: noise(125)),
     Stream(testDescription: "a mask of zeros", bytes: frame(0x82, sdl, key: [0, 0, 0, 0]), result: sdl),
     Stream(
-      testDescription: "what follows Close is ignored", bytes: frame(0x82, [1]) + frame(0x88, [3, 232]) + [0xFF, 0],
+      testDescription: "what follows Close is ignored",
+      bytes: joined(frame(0x82, [1]), frame(0x88, [3, 232]), [0xFF, 0]),
       result: [1]),
     Stream(
       testDescription: "a frame of the largest SDL frame", bytes: frame(0x82, noise(131_084)), result: noise(131_084)),

@@ -63,12 +63,12 @@ extension LinkTests {
     /// Both ways at once, with readers that take a little each time, so that every write is cut somewhere.
     @Test(arguments: [false, true]) func carriesSDLFrames(isEncrypted: Bool) throws {
       let pair = try Pair(isEncrypted ? Self.contexts : nil)
-      let stream = (0..<60).flatMap { index in
-        Frame(
-          header: FrameHeader(
-            version: 5, frameType: .single, service: .video, frameInfo: 0, sessionID: 1,
-            dataSize: UInt32(1 + index * 997), messageID: 1), payload: noise(1 + index * 997, seed: UInt64(index))
-        ).bytes
+      let stream = (0..<60).flatMap { index -> [UInt8] in
+        let payload = noise(1 + index * 997, seed: UInt64(index))
+        let header = FrameHeader(
+          version: 5, frameType: .single, service: .video, frameInfo: 0, sessionID: 1,
+          dataSize: UInt32(payload.count), messageID: 1)
+        return Frame(header: header, payload: payload).bytes
       }
       for (sender, receiver) in [(pair.client, pair.server), (pair.server, pair.client)] {
         var received: [UInt8] = []

@@ -105,7 +105,7 @@ import TestSupport
   }
 
   @Test func notUTF8() throws {
-    let bytes = Array(#"{"name":"Caf"#.utf8) + [0xE9] + Array(#"","ok":true}"#.utf8)
+    let bytes = joined(Array(#"{"name":"Caf"#.utf8), [0xE9], Array(#"","ok":true}"#.utf8))
     #expect(try JSONObject(parsing: bytes) == ["name": .string("Caf\u{FFFD}"), "ok": .bool(true)])
     #expect(failure([0xFF, 0xFE, 0x7B, 0x00]) == .syntax(offset: 0))
   }

@@ -27,9 +27,9 @@ import TestSupport
   private static let touch =
     [UInt8](hex: "20 00 80 0C 00 00 00 00 00 00 00 49")
     + Array(#"{"type":"BEGIN","event":[{"id":0,"ts":[123456],"c":[{"x":400,"y":240}]}]}"#.utf8)
-  private static let systemRequest =
-    [UInt8](hex: "20 00 80 0D 00 00 00 00 00 00 00 3D")
-    + Array(#"{"requestType":"LOCK_SCREEN_ICON_URL","url":"http://x/y.png"}"#.utf8) + [0xDE, 0xAD, 0xBE, 0xEF]
+  private static let systemRequest = joined(
+    [UInt8](hex: "20 00 80 0D 00 00 00 00 00 00 00 3D"),
+    Array(#"{"requestType":"LOCK_SCREEN_ICON_URL","url":"http://x/y.png"}"#.utf8), [0xDE, 0xAD, 0xBE, 0xEF])
 
   @Test func registerAppInterface() throws {
     let message = try RPCMessage(payload: Self.registration)

@@ -5,9 +5,8 @@ import Testing
 /// The decoder without intermediate buffer finds the same items as the other.
 @Suite struct DirectDecodingTests {
   private static let garbage: [UInt8] = [0xDE, 0xAD, 0xBE, 0xEF, 0x00, 0xFF]
-  private static let stream =
-    Vector.v02 + Vector.v04 + garbage + Vector.v15 + Vector.v18 + Vector.v31 + garbage + Vector.v06 + Vector.v42
-    + Vector.v24
+  private static let stream = joined(
+    Vector.v02, Vector.v04, garbage, Vector.v15, Vector.v18, Vector.v31, garbage, Vector.v06, Vector.v42, Vector.v24)
 
   private func decode(_ pieces: [[UInt8]], limits: FrameLimits = FrameLimits()) -> [FrameDecoder.Item] {
     var decoder = FrameDecoder(limits: limits)

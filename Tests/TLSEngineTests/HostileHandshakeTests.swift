@@ -132,7 +132,7 @@ import Testing
   @Test func oldVersion() throws {
     let session = try TLSContext.app().makeSession()
     let random = [UInt8](repeating: 7, count: 32)
-    let hello: [UInt8] = [3, 2] + random + [0, 0, 2, 0xC0, 0x13, 1, 0]
+    let hello = joined([3, 2], random, [0, 0, 2, 0xC0, 0x13, 1, 0])
     let message: [UInt8] = [1, 0, 0, UInt8(hello.count)] + hello
     let step = session.advance([0x16, 3, 1, 0, UInt8(message.count)] + message)
     #expect(step.failure?.description.contains("unsupported protocol") == true)

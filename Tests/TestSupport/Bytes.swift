@@ -1,3 +1,8 @@
+/// The parts one behind the other. A chain of `+` between literals takes the compiler long, or too long.
+package func joined(_ parts: [UInt8]...) -> [UInt8] {
+  parts.flatMap { $0 }
+}
+
 extension [UInt8] {
   /// Bytes written as pairs of hexadecimal digits; everything else in the text only separates them.
   package init(hex: String) {

@@ -48,7 +48,7 @@ import Testing
     let harness = try SinkHarness(.small(maximumBitrate: 300), isLive: isLive)
     let sink = try harness.pipeline.sink
     let encoder = try Element("x264enc")
-    g_object_bind_property(sink.pointer, "target-bitrate", encoder.pointer, "bitrate", G_BINDING_SYNC_CREATE)
+    sink.bind("target-bitrate", to: encoder, "bitrate")
     #expect(encoder["bitrate"] == "600")
     try harness.start()
     try harness.deliver(2)

@@ -87,9 +87,8 @@ import Testing
 
   /// Bursts of 60 pictures per second from a source that draws on demand.
   @Test func variableRate() {
-    let bursts = [0, 1_000_000_000, 3_000_000_000].flatMap { start in
-      (0..<10).map { UInt64(start) + UInt64($0) * 16_666_667 }
-    }
+    let starts: [UInt64] = [0, 1_000_000_000, 3_000_000_000]
+    let bursts = starts.flatMap { start -> [UInt64] in (0..<10).map { start + $0 * 16_666_667 } }
     #expect(passing(bursts, at: 15) == [0, 4, 8, 10, 14, 18, 20, 24, 28])
   }
 
@@ -151,7 +150,8 @@ import Testing
   }
 
   @Test func absurdInputIsSurvived() throws {
-    #expect(passing([.max, .max - 1, 0, .max], at: .max).first == 0)
+    let jumping: [UInt64] = [.max, .max - 1, 0, .max]
+    #expect(passing(jumping, at: .max).first == 0)
     #expect(passing([0, 1], at: 0) == [0])
     let slowest = try #require(Fraction(1, 2_147_483_647))
     let fastest = Fraction(clamping: .max)

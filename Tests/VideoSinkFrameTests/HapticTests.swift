@@ -138,7 +138,7 @@ import Testing
     let harness = try SinkHarness(Self.configuration())
     try harness.start()
     harness.pipeline.drain()
-    let regions = (0..<1005).map { Region(sides: (UInt32($0 % 300), UInt32($0 / 300), 1, 1)) }
+    let regions = (0..<1005 as Range<UInt32>).map { Region(sides: ($0 % 300, $0 / 300, 1, 1)) }
     let list = try Self.lists(1, pushing: regions, harness)
     #expect(list?.count == 1000)
     #expect(list?.map(\.id) == Array(0..<1000))

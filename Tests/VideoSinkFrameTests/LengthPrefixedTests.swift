@@ -6,6 +6,8 @@ import SDLHeadUnit
 import SDLMessages
 import Testing
 
+import func TestSupport.joined
+
 @testable import Plugin
 @testable import PluginTestSupport
 
@@ -19,8 +21,9 @@ import Testing
       units.flatMap { [UInt8($0.count >> 8), UInt8($0.count & 0xFF)] + $0 }
     }
     let (sequence, picture) = (part(.sequenceParameterSet), part(.pictureParameterSet))
-    return [1, sequence[0][1], sequence[0][2], sequence[0][3], 0xFC | UInt8(lengthByteCount - 1)]
-      + [0xE0 | UInt8(sequence.count)] + prefixed(sequence) + [UInt8(picture.count)] + prefixed(picture)
+    return joined(
+      [1, sequence[0][1], sequence[0][2], sequence[0][3], 0xFC | UInt8(lengthByteCount - 1)],
+      [0xE0 | UInt8(sequence.count)], prefixed(sequence), [UInt8(picture.count)], prefixed(picture))
   }
 
   /// Not sent in every form of the stream: an encoder's remarks are too long for lengths of one byte.

@@ -3,6 +3,7 @@ import Glibc
 import SDLLink
 import Testing
 
+import func TestSupport.joined
 import struct TestSupport.SeededGenerator
 
 @testable import Plugin
@@ -140,7 +141,8 @@ import struct TestSupport.SeededGenerator
   /// An access unit with its number in filler data (type 12), which decoders skip.
   private func numbered(_ unit: EncodedUnit, _ number: Int) -> [UInt8] {
     let filler = [UInt8](repeating: 0xFF, count: 2000)
-    return unit.bytes + [0, 0, 0, 1, 12] + filler + [0x80 | UInt8(number >> 7), 0x80 | UInt8(number & 0x7F), 0x80]
+    let digits: [UInt8] = [0x80 | UInt8(number >> 7), 0x80 | UInt8(number & 0x7F)]
+    return joined(unit.bytes, [0, 0, 0, 1, 12], filler, digits, [0x80])
   }
 
   @Test func encodedFramesThatWouldBeLateAreDroppedInGroups() throws {

@@ -5,6 +5,7 @@ import SDLApp
 import SDLHeadUnit
 import Testing
 
+import func TestSupport.joined
 import struct TestSupport.SeededGenerator
 
 @testable import Plugin
@@ -179,7 +180,7 @@ private func annexB(_ units: [[UInt8]]) -> [UInt8] {
     let unit = annexB(nalUnits(try encodedUnits(1)[0].bytes).filter { $0[0] & 0x1F != 9 })
     // Filler data makes it as large as needed.
     let filler = [UInt8](repeating: 0xFF, count: 300_000 - unit.count - 6)
-    let large = unit + [0, 0, 0, 1, 0x0C] + filler + [0x80]
+    let large = joined(unit, [0, 0, 0, 1, 0x0C], filler, [0x80])
     try harness.pipeline.play()
     harness.push(large)
     harness.source.end()

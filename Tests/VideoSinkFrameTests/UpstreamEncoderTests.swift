@@ -28,8 +28,7 @@ import Testing
       try sink.pad("sink"), GST_PAD_PROBE_TYPE_BUFFER, noteAccessUnit, Unmanaged.passRetained(pushed).toOpaque(),
       { if let data = $0 { Unmanaged<AnyObject>.fromOpaque(data).release() } })
     sink.set("bitrate", "1200")
-    g_object_bind_property(
-      sink.pointer, "target-bitrate", encoder.pointer, "bitrate", G_BINDING_SYNC_CREATE)
+    sink.bind("target-bitrate", to: encoder, "bitrate")
     try pipeline.play()
     try pipeline.waitForElementMessage("sdl-stream-started")
     // It begins with twice what the link carries.

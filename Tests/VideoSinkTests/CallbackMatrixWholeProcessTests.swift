@@ -275,7 +275,7 @@ private final class Cell {
   /// Reads a property, and sets it to its default and back again.
   private static func exercise(_ property: UnsafeMutablePointer<GParamSpec>, _ sink: Element) {
     let flags = property.pointee.flags.rawValue
-    guard flags & G_PARAM_READABLE.rawValue != 0 else { return }
+    guard flags & Int32(CGST_PARAM_READABLE) != 0 else { return }
     var value = GValue()
     g_value_init(&value, property.pointee.value_type)
     defer { g_value_unset(&value) }
@@ -284,7 +284,7 @@ private final class Cell {
     let isAsync = strcmp(property.pointee.name, "async") == 0
     let isOfBase = property.pointee.owner_type == gst_base_sink_get_type() && !isAsync
     let isMutable = flags & Int32(CGST_PARAM_MUTABLE_PLAYING) != 0
-    guard flags & G_PARAM_WRITABLE.rawValue != 0, isOfBase || isMutable else { return }
+    guard flags & Int32(CGST_PARAM_WRITABLE) != 0, isOfBase || isMutable else { return }
     g_object_set_property(sink.object, property.pointee.name, g_param_spec_get_default_value(property))
     g_object_set_property(sink.object, property.pointee.name, &value)
   }

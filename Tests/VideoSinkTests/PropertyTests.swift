@@ -89,8 +89,8 @@ import X264Encoder
       let flags = UInt32(bitPattern: spec.pointee.flags.rawValue)
       func has(_ flag: UInt32) -> Bool { flags & flag == flag }
       #expect(has(UInt32(CGST_PARAM_STATIC_STRINGS)))
-      #expect(has(UInt32(G_PARAM_READABLE.rawValue)) == (row.access != .writeOnlyReady), "\(name)")
-      #expect(has(UInt32(G_PARAM_WRITABLE.rawValue)) == (row.access != .readOnly), "\(name)")
+      #expect(has(UInt32(CGST_PARAM_READABLE)) == (row.access != .writeOnlyReady), "\(name)")
+      #expect(has(UInt32(CGST_PARAM_WRITABLE)) == (row.access != .readOnly), "\(name)")
       let isMutableInReady = row.access == .mutableReady || row.access == .writeOnlyReady
       #expect(has(UInt32(CGST_PARAM_MUTABLE_READY)) == isMutableInReady, "\(name)")
       #expect(has(UInt32(CGST_PARAM_MUTABLE_PLAYING)) == (row.access == .mutablePlaying), "\(name)")

@@ -73,7 +73,7 @@ struct FreeEncoding: Sendable {
     bits.replaceSubrange(end, with: "1001001")
     let padded = bits + String(repeating: "0", count: 32 - bits.count)
     let tail = stride(from: 0, to: 32, by: 8).compactMap { UInt8(padded.dropFirst($0).prefix(8), radix: 2) }
-    return unit[..<(range.upperBound - 4)] + tail + unit[range.upperBound...]
+    return joined(Array(unit[..<(range.upperBound - 4)]), tail, Array(unit[range.upperBound...]))
   }
 
   private func fill(_ input: inout x264_picture_t, with picture: Picture) {

@@ -86,11 +86,16 @@ import Testing
       ["0 pinch-start (5,0)", "0 pinch (10,0) ×2.0", "0 pinch (20,0) ×2.0"]),
     Row(
       "the finger that is left after a pinch",
-      [.down(0, 0, 0), .down(1, 10, 0), .up(0, 0, 0), .move(1, 90, 0), .up(1, 90, 0), .wait(500)] + tap + [.wait(400)],
+      [
+        .down(0, 0, 0), .down(1, 10, 0), .up(0, 0, 0), .move(1, 90, 0), .up(1, 90, 0), .wait(500),
+        .down(0, 100, 100), .up(0, 100, 100), .wait(400),
+      ],
       ["0 pinch-start (5,0)", "0 pinch-end (5,0)", "900 tap (100,100)"]),
     Row(
       "BEGIN beside the finger that is left",
-      [.down(0, 0, 0), .down(1, 10, 0), .up(0, 0, 0)] + tap + [.up(1, 10, 0), .wait(400)],
+      [
+        .down(0, 0, 0), .down(1, 10, 0), .up(0, 0, 0), .down(0, 100, 100), .up(0, 100, 100), .up(1, 10, 0), .wait(400),
+      ],
       ["0 pinch-start (5,0)", "0 pinch-end (5,0)", "400 tap (100,100)"]),
     Row(
       "pan, cancelled", [.down(0, 0, 0), .move(0, 20, 0), .cancel, .up(0, 20, 0), .wait(500)],

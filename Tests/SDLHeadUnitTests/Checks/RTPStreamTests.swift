@@ -19,9 +19,10 @@ import Testing
       app.video(message)
     }
     // The pictures are 100 ms apart.
-    #expect(
-      app.events
-        == units.enumerated().flatMap { [.videoTimestamp(UInt32(1000 + 9000 * $0)), .videoData($1)] })
+    let expected = units.enumerated().flatMap { index, unit -> [HeadUnitSession.Event] in
+      [.videoTimestamp(UInt32(1000 + 9000 * index)), .videoData(unit)]
+    }
+    #expect(app.events == expected)
     #expect(app.session.statistics.pictures == 4 && app.session.statistics.keyFrames == 2)
     #expect(app.session.statistics.messages == 4 && app.session.statistics.bytes == UInt64(byteCount))
     #expect(app.session.statistics.violations == 0)

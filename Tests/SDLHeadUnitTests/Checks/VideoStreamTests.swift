@@ -2,6 +2,7 @@ import SDLHeadUnit
 import SDLMessages
 import SDLWire
 import Testing
+import TestSupport
 
 @Suite struct VideoStreamTests {
   private func violations(_ messages: [UInt8]...) -> [Violation] {
@@ -64,7 +65,7 @@ import Testing
   @Test func bytesBeforeTheFirstStartCode() {
     #expect(violations([0, 0, 0, 0] + Stream.keyFrame) == [])
     #expect(violations([9] + Stream.keyFrame) == [.stream(.notByteStream(firstByte: 9))])
-    let avcc: [UInt8] = [0, 0, 0, 4] + Stream.pps + [0, 0, 0, 7] + Stream.p
+    let avcc = joined([0, 0, 0, 4], Stream.pps, [0, 0, 0, 7], Stream.p)
     #expect(violations(avcc, avcc) == [.stream(.notByteStream(firstByte: 4))])
   }
 

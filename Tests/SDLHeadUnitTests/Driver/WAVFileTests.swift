@@ -1,24 +1,26 @@
 import SDLHeadUnit
 import SDLMessages
 import Testing
+import TestSupport
 
 @Suite struct WAVFileTests {
   /// A second of 16 kHz, 16 bit, mono.
   @Test func bytes() {
-    let expected: [UInt8] =
-      Array("RIFF".utf8) + [0x24, 0x7D, 0, 0] + Array("WAVEfmt ".utf8) + [16, 0, 0, 0, 1, 0, 1, 0]
-      + [0x80, 0x3E, 0, 0, 0, 0x7D, 0, 0, 2, 0, 16, 0] + Array("data".utf8) + [0, 0x7D, 0, 0]
+    let expected = joined(
+      Array("RIFF".utf8), [0x24, 0x7D, 0, 0], Array("WAVEfmt ".utf8), [16, 0, 0, 0, 1, 0, 1, 0],
+      [0x80, 0x3E, 0, 0, 0, 0x7D, 0, 0, 2, 0, 16, 0], Array("data".utf8), [0, 0x7D, 0, 0])
     #expect(WAVHeader(PCMFormat(), dataByteCount: 32_000).bytes == expected)
   }
 
   /// Chunks that mean nothing here, a second channel and a cut end are left out.
   @Test func soundOfAFile() {
     func chunk(_ name: String, _ size: UInt8, _ bytes: [UInt8]) -> [UInt8] {
-      Array(name.utf8) + [size, 0, 0, 0] + bytes
+      joined(Array(name.utf8), [size, 0, 0, 0], bytes)
     }
     let stereo: [UInt8] = [1, 0, 2, 0, 0x80, 0x3E, 0, 0, 0, 0xFA, 0, 0, 4, 0, 16, 0]
-    let start = Array("RIFF".utf8) + [0, 0, 0, 0] + Array("WAVE".utf8) + chunk("LIST", 3, [1, 2, 3, 0])
-    let file = start + chunk("fmt ", 16, stereo) + chunk("data", 200, [1, 2, 9, 9, 3, 4, 9, 9, 5])
+    let file = joined(
+      Array("RIFF".utf8), [0, 0, 0, 0], Array("WAVE".utf8), chunk("LIST", 3, [1, 2, 3, 0]),
+      chunk("fmt ", 16, stereo), chunk("data", 200, [1, 2, 9, 9, 3, 4, 9, 9, 5]))
     let mono = WAVHeader(PCMFormat(), dataByteCount: 4).bytes + [1, 2, 3, 4]
     #expect(WAVSound(file) != nil && WAVSound(file) == WAVSound(mono))
   }

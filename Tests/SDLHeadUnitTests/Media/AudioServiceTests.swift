@@ -2,6 +2,7 @@ import SDLHeadUnit
 import SDLMessages
 import SDLWire
 import Testing
+import TestSupport
 
 /// The audio service against a hand-written app.
 @Suite struct AudioServiceTests {
@@ -53,9 +54,8 @@ import Testing
 
   /// The bytes of protocol version 5: nothing, and `mtu` alone.
   @Test func bytesOfTheAcknowledgement() {
-    #expect(
-      AudioServiceAcknowledgement(mtu: 131_072).bytes(version: 5) == [18, 0, 0, 0, 0x12] + Array("mtu\0".utf8)
-        + [0, 0, 2, 0, 0, 0, 0, 0, 0])
+    let mtuAlone = joined([18, 0, 0, 0, 0x12], Array("mtu\0".utf8), [0, 0, 2, 0, 0, 0, 0, 0, 0])
+    #expect(AudioServiceAcknowledgement(mtu: 131_072).bytes(version: 5) == mtuAlone)
     #expect(AudioServiceAcknowledgement(mtu: 131_072).bytes(version: 4) == [])
     #expect(AudioServiceAcknowledgement(payload: [1, 2, 3]).mtu == nil)
   }

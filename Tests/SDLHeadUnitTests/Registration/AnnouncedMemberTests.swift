@@ -9,65 +9,83 @@ import Testing
   private static let softButton = [
     "shortPressAvailable", "longPressAvailable", "upDownAvailable", "imageSupported", "textSupported",
   ]
-  private static let template =
-    ["templatesAvailable", "numCustomPresetsAvailable"]
-    + ["name", "characterSet", "width", "rows"].map { "textFields.\($0)" }
-    + [
-      "name", "imageTypeSupported", "imageResolution.resolutionWidth", "imageResolution.resolutionHeight",
-    ].map { "imageFields.\($0)" }
+  private static let audio = ["samplingRate", "bitsPerSample", "audioType"]
+  private static let template = joined(
+    ["templatesAvailable", "numCustomPresetsAvailable"],
+    members(of: "textFields", ["name", "characterSet", "width", "rows"]),
+    members(
+      of: "imageFields",
+      ["name", "imageTypeSupported", "imageResolution.resolutionWidth", "imageResolution.resolutionHeight"]))
 
-  private static let registration =
+  private static let registration = joined(
     [
       "success", "resultCode", "language", "hmiDisplayLanguage", "hmiZoneCapabilities", "speechCapabilities",
       "prerecordedSpeech", "vrCapabilities", "supportedDiagModes", "sdlVersion", "systemSoftwareVersion", "iconResumed",
       "presetBankCapabilities.onScreenPresetsAvailable",
-    ] + ["majorVersion", "minorVersion", "patchVersion"].map { "syncMsgVersion.\($0)" }
-    + button.map { "buttonCapabilities.\($0)" } + softButton.map { "softButtonCapabilities.\($0)" }
-    + ["samplingRate", "bitsPerSample", "audioType"].flatMap { member in
-      ["audioPassThruCapabilities.\(member)", "pcmStreamCapabilities.\(member)"]
-    } + ["make", "model", "modelYear", "trim"].map { "vehicleType.\($0)" }
-    + [
-      "navigation", "phoneCall", "videoStreaming", "remoteControl", "appServices", "displays", "seatLocation",
-      "driverDistraction",
-    ].map { "hmiCapabilities.\($0)" }
-    + ([
-      "displayType", "displayName", "mediaClockFormats", "graphicSupported",
-      "screenParams.resolution.resolutionWidth", "screenParams.resolution.resolutionHeight",
-      "screenParams.touchEventAvailable.pressAvailable", "screenParams.touchEventAvailable.multiTouchAvailable",
-      "screenParams.touchEventAvailable.doublePressAvailable",
-    ] + template).map { "displayCapabilities.\($0)" }
+    ],
+    members(of: "syncMsgVersion", ["majorVersion", "minorVersion", "patchVersion"]),
+    members(of: "buttonCapabilities", button), members(of: "softButtonCapabilities", softButton),
+    members(of: "audioPassThruCapabilities", audio), members(of: "pcmStreamCapabilities", audio),
+    members(of: "vehicleType", ["make", "model", "modelYear", "trim"]),
+    members(
+      of: "hmiCapabilities",
+      [
+        "navigation", "phoneCall", "videoStreaming", "remoteControl", "appServices", "displays", "seatLocation",
+        "driverDistraction",
+      ]),
+    members(
+      of: "displayCapabilities",
+      [
+        "displayType", "displayName", "mediaClockFormats", "graphicSupported",
+        "screenParams.resolution.resolutionWidth", "screenParams.resolution.resolutionHeight",
+        "screenParams.touchEventAvailable.pressAvailable", "screenParams.touchEventAvailable.multiTouchAvailable",
+        "screenParams.touchEventAvailable.doublePressAvailable",
+      ]),
+    members(of: "displayCapabilities", template))
 
-  private static let displays =
-    ["displayName", "windowTypeSupported.type", "windowTypeSupported.maximumNumberOfWindows"]
-    + (["imageTypeSupported", "menuLayoutsAvailable"] + template + button.map { "buttonCapabilities.\($0)" }
-    + softButton.map { "softButtonCapabilities.\($0)" }
-    + [
+  private static let window = joined(
+    ["imageTypeSupported", "menuLayoutsAvailable"], template,
+    members(of: "buttonCapabilities", button), members(of: "softButtonCapabilities", softButton),
+    [
       "dynamicUpdateCapabilities.supportedDynamicImageFieldNames",
       "dynamicUpdateCapabilities.supportsDynamicSubMenus", "keyboardCapabilities.maskInputCharactersSupported",
       "keyboardCapabilities.supportedKeyboards.keyboardLayout",
       "keyboardCapabilities.supportedKeyboards.numConfigurableKeys",
-    ]).map { "windowCapabilities.\($0)" }
+    ])
+  private static let displays = joined(
+    ["displayName", "windowTypeSupported.type", "windowTypeSupported.maximumNumberOfWindows"],
+    members(of: "windowCapabilities", window))
 
   private static let seat = ["row", "col", "level", "rowspan", "colspan", "levelspan"]
 
   private static let capabilities: [String: [String]] = [
-    "NAVIGATION": ["sendLocationEnabled", "getWayPointsEnabled"].map { "navigationCapability.\($0)" },
+    "NAVIGATION": members(of: "navigationCapability", ["sendLocationEnabled", "getWayPointsEnabled"]),
     "PHONE_CALL": ["phoneCapability.dialNumberEnabled"],
-    "SEAT_LOCATION": ["rows", "columns", "levels"].map { "seatLocationCapability.\($0)" }
-      + seat.map { "seatLocationCapability.seats.\($0)" },
-    "DRIVER_DISTRACTION": ["menuLength", "subMenuDepth"].map { "driverDistractionCapability.\($0)" },
+    "SEAT_LOCATION": joined(
+      members(of: "seatLocationCapability", ["rows", "columns", "levels"]),
+      members(of: "seatLocationCapability.seats", seat)),
+    "DRIVER_DISTRACTION": members(of: "driverDistractionCapability", ["menuLength", "subMenuDepth"]),
     "APP_SERVICES": ["appServicesCapabilities.appServices"],
-    "DISPLAYS": displays.map { "displayCapabilities.\($0)" },
-    "VIDEO_STREAMING": [
-      "preferredResolution.resolutionWidth", "preferredResolution.resolutionHeight", "maxBitrate",
-      "supportedFormats.protocol", "supportedFormats.codec", "hapticSpatialDataSupported", "diagonalScreenSize",
-      "pixelPerInch", "scale", "preferredFPS",
-      "additionalVideoStreamingCapabilities.preferredResolution.resolutionWidth",
-      "additionalVideoStreamingCapabilities.preferredResolution.resolutionHeight",
-      "additionalVideoStreamingCapabilities.hapticSpatialDataSupported",
-      "additionalVideoStreamingCapabilities.scale", "additionalVideoStreamingCapabilities.diagonalScreenSize",
-    ].map { "videoStreamingCapability.\($0)" },
+    "DISPLAYS": members(of: "displayCapabilities", displays),
+    "VIDEO_STREAMING": members(
+      of: "videoStreamingCapability",
+      [
+        "preferredResolution.resolutionWidth", "preferredResolution.resolutionHeight", "maxBitrate",
+        "supportedFormats.protocol", "supportedFormats.codec", "hapticSpatialDataSupported", "diagonalScreenSize",
+        "pixelPerInch", "scale", "preferredFPS",
+        "additionalVideoStreamingCapabilities.preferredResolution.resolutionWidth",
+        "additionalVideoStreamingCapabilities.preferredResolution.resolutionHeight",
+        "additionalVideoStreamingCapabilities.hapticSpatialDataSupported",
+        "additionalVideoStreamingCapabilities.scale", "additionalVideoStreamingCapabilities.diagonalScreenSize",
+      ]),
   ]
+
+  /// The paths of an object's members.
+  private static func members(of object: String, _ members: [String]) -> [String] {
+    members.map { "\(object).\($0)" }
+  }
+
+  private static func joined(_ parts: [String]...) -> [String] { parts.flatMap { $0 } }
 
   /// What this head unit does not send, and why.
   private static let leftOut = [
@@ -105,7 +123,7 @@ import Testing
     #expect(response["supportedDiagModes"] == nil)
     let notification = try #require(app.rpcs.first { $0.function == .onSystemCapabilityUpdated }).parameters
     let capability = try #require(notification["systemCapability"])
-    try Self.check(capability, has: Self.displays.map { "displayCapabilities.\($0)" })
+    try Self.check(capability, has: Self.members(of: "displayCapabilities", Self.displays))
   }
 
   @Test(arguments: capabilities.keys.sorted()) func capability(type: String) throws {

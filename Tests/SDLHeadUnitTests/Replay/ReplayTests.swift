@@ -184,7 +184,8 @@ import Testing
     run.request(.alert)
     run.wait(.seconds(10))
     let touches = run.commands.filter { $0.contains("OnTouchEvent") || $0.contains("notify") }
-    #expect(touches.map { $0.prefix { $0 != ":" } } == [4, 4.5].map { "\(base + .seconds($0 / speed))"[...] })
+    let times = [4, 4.5].map { base + Duration.seconds($0 / speed) }
+    #expect(touches.map { String($0.prefix { $0 != ":" }) } == times.map(\.description))
   }
 
   @Test func answersAreSetBeforeTheyAreAsked() throws {

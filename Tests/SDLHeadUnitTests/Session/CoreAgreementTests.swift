@@ -194,7 +194,8 @@ import Testing
       var app = TestApp.active(Self.preset)
       let id = app.register { $0["appName"] = nil }
       let isRegistered = app.session.identity != nil
-      return [app.result(id)?.resultCode ?? "no answer"] + app.controls + (isRegistered ? [] : ["closed"])
+      let answer = [app.result(id)?.resultCode ?? "no answer"]
+      return answer + app.controls + (isRegistered ? [] : ["closed"])
     },
     Agreement(
       conversation: "the hybrid service, twice before the registration and after it",
@@ -270,7 +271,8 @@ import Testing
       app.forget()
       app.startSession()
       let isOpen = app.isClosed ? "closed" : "open"
-      return Array(Set(answers.prefix(1000))) + answers.dropFirst(1000) + [isOpen] + Self.conversation(app)
+      let (first, rest) = (Set(answers.prefix(1000)), answers.dropFirst(1000))
+      return Array(first) + rest + [isOpen] + Self.conversation(app)
     },
     Agreement(
       conversation: "more than 1000 requests in ten seconds, and one more",

@@ -55,10 +55,12 @@ import Testing
     var app = TestApp()
     app.startSession()
     app.forget()
-    begin(.rpc, 1 << 20, sending: 100_000, in: &app)
+    let limit: UInt32 = 1 << 20
+    begin(.rpc, limit, sending: 100_000, in: &app)
     #expect(app.violations == [])
-    begin(.rpc, (1 << 20) + 1, sending: 0, in: &app)
-    #expect(app.violations == [.brokenMessage(.rpc, .oversized((1 << 20) + 1))])
+    let tooMuch = limit + 1
+    begin(.rpc, tooMuch, sending: 0, in: &app)
+    #expect(app.violations == [.brokenMessage(.rpc, .oversized(tooMuch))])
     #expect(app.session.incompleteByteCount == 0)
   }
 

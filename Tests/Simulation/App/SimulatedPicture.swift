@@ -1,3 +1,5 @@
+import TestSupport
+
 /// H.264 without pictures: parameter sets of a size, and slices that hold a number and nothing else. What arrives can
 /// be told from what was sent, and what it refers to from what is there.
 enum SimulatedPicture {
@@ -10,7 +12,7 @@ enum SimulatedPicture {
       bytes += startCode + parameterSet(width: size.width, height: size.height)
       bytes += startCode + [0x68, 0xCE, 0x0F, 0xC8]
     }
-    bytes += startCode + [isKeyFrame ? 0x65 : 0x41, 0x88] + digits(number)
+    bytes += joined(startCode, [isKeyFrame ? 0x65 : 0x41, 0x88], digits(number))
     for index in 0..<max(byteCount - bytes.count, 1) { bytes.append(filler(number, index)) }
     return bytes
   }
