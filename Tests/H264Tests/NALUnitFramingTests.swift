@@ -9,10 +9,7 @@ import TestSupport
   private static let slice: [UInt8] = [0x65, 0x88, 0, 0, 1, 0x84]
 
   private func prefixed(_ units: [[UInt8]], _ byteCount: Int) -> [UInt8] {
-    units.flatMap { unit in
-      let length: [UInt8] = (0..<byteCount).reversed().map { UInt8(unit.count >> ($0 * 8) & 0xFF) }
-      return length + unit
-    }
+    units.flatMap { lengthPrefixed($0, byteCount: byteCount) }
   }
 
   private func units(_ bytes: [UInt8], _ byteCount: Int) -> [[UInt8]] {

@@ -60,9 +60,7 @@ import TestSupport
       var repeatPicture = RepeatPicture()
       for unit in units {
         let prefixed = unit.withUnsafeBytes { bytes in
-          AnnexB(bytes).flatMap { unit -> [UInt8] in
-            (0..<byteCount).reversed().map { UInt8(unit.range.count >> ($0 * 8) & 0xFF) } + bytes[unit.range]
-          }
+          AnnexB(bytes).flatMap { lengthPrefixed(Array(bytes[$0.range]), byteCount: byteCount) }
         }
         prefixed.withUnsafeBytes { _ = repeatPicture.observe($0, framing: .lengths(byteCount: byteCount)) }
       }

@@ -1,3 +1,9 @@
+/// The NAL unit with its length in front, in so many bytes.
+func lengthPrefixed(_ unit: [UInt8], byteCount: Int) -> [UInt8] {
+  let length = (0..<byteCount).reversed().map { UInt8(truncatingIfNeeded: unit.count >> ($0 * 8)) }
+  return length + unit
+}
+
 /// Builds payload bits, the most significant first.
 struct BitWriter {
   private(set) var bits: [Bool] = []

@@ -216,3 +216,55 @@ extension HeadUnitBehaviour {
     }
   }
 }
+<<<<<<< HEAD
+=======
+
+/// The state of a head unit that affects all apps, also those that connect later.
+package struct HeadUnitConditions: Sendable {
+  package enum Change: Equatable, Sendable {
+    case event(HMIEvent, isActive: Bool)
+    /// Whether StartService and EndService of video get no answer. A start is ignored, an end is carried out.
+    case videoSilence(Bool)
+    /// The status of an app that the driver opens, or that is opened automatically after its registration.
+    case activationStatus(HMIStatus)
+    case vehicle(VehicleReading)
+    /// A language tag, instead of ``HeadUnitConfiguration/language``.
+    case language(String)
+    case policy(PolicyTable.Change)
+  }
+
+  private var events: Set<HMIEvent> = []
+  private var isSilentOnVideo = false
+  private var activationStatus: Change?
+  private var language: Change?
+  private var readings: [String: VehicleReading] = [:]
+  /// By the RPC, or the group.
+  private var policies: [String: Change] = [:]
+
+  /// Creates the default: no active event, answers to video starts, and apps are opened at FULL and audible.
+  package init() {}
+
+  /// Applies a change, for sessions that start later.
+  package mutating func apply(_ change: Change) {
+    switch change {
+    case .event(let event, let isActive): if isActive { events.insert(event) } else { events.remove(event) }
+    case .videoSilence(let isSilent): isSilentOnVideo = isSilent
+    case .activationStatus: activationStatus = change
+    case .language: language = change
+    case .vehicle(let reading): readings[reading.name] = reading
+    case .policy(.permit(let function, _)): policies[function.description] = change
+    case .policy(.group(let name, _)): policies["group \(name)"] = change
+    }
+  }
+
+  /// The differences from the default, to be applied to a new session.
+  package var changes: [Change] {
+    var changes: [Change] = HMIEvent.allCases.filter(events.contains).map { .event($0, isActive: true) }
+    if isSilentOnVideo { changes.append(.videoSilence(true)) }
+    changes += [activationStatus, language].compactMap(\.self)
+    changes += readings.values.map { .vehicle($0) }
+    changes += policies.values
+    return changes
+  }
+}
+>>>>>>> d57a99965f3bdddb89454608d2f7328adba02e22
