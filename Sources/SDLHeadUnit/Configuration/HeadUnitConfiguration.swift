@@ -127,9 +127,12 @@ package struct HeadUnitConditions: Sendable {
 
   /// The differences from the default, to be applied to a new session.
   package var changes: [Change] {
-    HMIEvent.allCases.filter(events.contains).map { .event($0, isActive: true) }
-      + (isSilentOnVideo ? [.videoSilence(true)] : []) + [activationStatus, language].compactMap(\.self)
-      + readings.values.map { .vehicle($0) } + Array(policies.values)
+    var changes: [Change] = HMIEvent.allCases.filter(events.contains).map { .event($0, isActive: true) }
+    if isSilentOnVideo { changes.append(.videoSilence(true)) }
+    changes += [activationStatus, language].compactMap(\.self)
+    changes += readings.values.map { .vehicle($0) }
+    changes += policies.values
+    return changes
   }
 }
 
