@@ -104,6 +104,32 @@ import Testing
     #expect(try Self.lists(3, pushing: [], harness) == [Self.rectangle(0, 9, 9, 9, 9)])
   }
 
+  /// Regions of frames turn with the picture, also while no frame has others.
+  @Test func regionsOfTurnedFrames() throws {
+    let harness = try SinkHarness(Self.configuration(), properties: "sync=false video-direction=180")
+    try harness.start()
+    let regions = [Region(sides: (5, 6, 7, 8))]
+    #expect(try Self.lists(1, pushing: regions, harness) == [Self.rectangle(0, 308, 226, 7, 8)])
+    try harness.pipeline.sink.set("video-direction", "identity")
+    #expect(try Self.lists(2, pushing: regions, harness) == [Self.rectangle(0, 5, 6, 7, 8)])
+    try harness.pipeline.sink.set("video-direction", "horiz")
+    let list = try harness.headUnit.wait(for: "list") { $0.hapticLists.count > 2 ? $0.hapticLists.last : nil }
+    #expect(list == [Self.rectangle(0, 308, 6, 7, 8)])
+  }
+
+  /// H.264 is sent as it is, whatever direction is wanted.
+  @Test func regionsOfEncodedFrames() throws {
+    let harness = try SinkHarness(
+      Self.configuration(), caps: EncodedUnit.caps(), properties: "sync=false video-direction=90r keep-alive-interval=0")
+    try harness.pipeline.play()
+    let unit = try #require(try encodedUnits(1).first)
+    let buffer = try #require(harness.source.buffer(of: unit.bytes))
+    try #require(gst_buffer_add_video_region_of_interest_meta(buffer, "sdl-haptic", 5, 6, 7, 8)).pointee.id = 3
+    harness.push(buffer)
+    let list = try harness.headUnit.wait(for: "list") { $0.hapticLists.last }
+    #expect(list == [Self.rectangle(3, 5, 6, 7, 8)])
+  }
+
   @Test func encodedInput() throws {
     let headUnit = try TestHeadUnit(Self.configuration())
     let pipeline = try Pipeline(

@@ -163,7 +163,7 @@ extension FrameRenderer {
       (permission, size) = (nil, encodedSize)
     }
     if let regions = held.path.changedRegions(of: frame.buffer, pictureSize: size),
-      let warning = held.stream.setRegions(regions, size, held.path.output.settings.turn)
+      let warning = held.stream.haptics.setOfFrames(regions, pictureSize: size)
     {
       held.path.output.announce(.warning(warning))
     }

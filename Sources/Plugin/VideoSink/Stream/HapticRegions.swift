@@ -5,16 +5,26 @@ import SDLLink
 
 /// Touchable rectangles, for head units that want them: from the frames, or from the application.
 final class HapticRegions: Sendable {
+  /// All in pixels of the input.
   private struct State: Sendable {
     /// The rectangles of the frames; nil before the first frame that has any.
-    var ofFrames: HapticRectangleList?
+    var ofFrames: [HapticRectangle]?
+    /// The size of the turned pictures to which those of the frames belong.
+    var framesSize: VideoSize?
     /// The rectangles that the application has set; nil when it never has.
     var own: [HapticRectangle]?
+    var turn = PictureTurn.none
+    /// Of the turned pictures; nil while it is unknown.
+    var pictureSize: VideoSize?
 
-    /// The rectangles of the frames or, while they have none, of the application.
+    /// The rectangles of the frames or, while they have none, of the application, as the head unit shows them.
     var list: HapticRectangleList? {
-      if let ofFrames, !ofFrames.rectangles.isEmpty { return ofFrames }
-      return own.map { HapticRectangleList($0) } ?? ofFrames
+      if let own, ofFrames?.isEmpty ?? true { return HapticRectangleList(turned(own, pictureSize)) }
+      return ofFrames.map { HapticRectangleList(turned($0, framesSize), pictureSize: framesSize) }
+    }
+
+    private func turned(_ rectangles: [HapticRectangle], _ size: VideoSize?) -> [HapticRectangle] {
+      size.map { size in rectangles.map { turn.turned($0, in: size) } } ?? rectangles
     }
   }
 
@@ -26,16 +36,22 @@ final class HapticRegions: Sendable {
     self.connection = connection
   }
 
-  /// The application has set rectangles, in pixels of the input; nil when it never has. They are read with the lock.
+  /// Pictures are turned from now on, and have `size` then.
+  func setTurn(_ turn: PictureTurn, of size: VideoSize?) {
+    change { ($0.turn, $0.pictureSize) = (turn, size) }
+  }
+
+  /// The application has set rectangles; nil when it never has. They are read with the lock.
   func setOwn(_ read: () -> [HapticRectangle]?) {
     change { $0.own = read() }
   }
 
-  /// The regions of frames have changed.
+  /// The regions of frames have changed. They stay valid until a frame has others.
   ///
+  /// - Parameter pictureSize: of the turned pictures.
   /// - Returns: a warning, if there are too many for the first time.
   func setOfFrames(_ rectangles: [HapticRectangle], pictureSize: VideoSize?) -> ElementError? {
-    change { $0.ofFrames = HapticRectangleList(rectangles, pictureSize: pictureSize) }
+    change { ($0.ofFrames, $0.framesSize) = (rectangles, pictureSize) }
     guard rectangles.count > SendHapticData.maximumCount, !hasWarned.peek else { return nil }
     hasWarned.raise()
     return Self.tooMany("A frame has")

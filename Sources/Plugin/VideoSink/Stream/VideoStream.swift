@@ -21,7 +21,7 @@ final class VideoStream: AppStream {
   let renderer: FrameRenderer
   let touches: TouchForwarder
   private let keys: KeyForwarder
-  private let haptics: HapticRegions
+  let haptics: HapticRegions
   private let silence: SilenceWatch
 
   /// The encoder of raw pictures, after others have failed.
@@ -155,11 +155,7 @@ extension VideoStream {
 
   /// The property `haptic-rectangles` has changed, or the stream begins.
   func applyHapticRectangles() {
-    let (turn, size) = (turn, state.withLock { $0.inputSize })
-    haptics.setOwn {
-      let rectangles = sink.settings.withLock { $0.hapticRectangles }
-      return size.map { size in rectangles?.map { turn.turned($0, in: size) } } ?? rectangles
-    }
+    haptics.setOwn { sink.settings.withLock { $0.hapticRectangles } }
   }
 }
 
@@ -219,7 +215,7 @@ extension VideoStream {
   private func turnRegions() {
     let (turn, size) = (turn, state.withLock { $0.inputSize })
     touches.setTurn(turn, of: size)
-    applyHapticRectangles()
+    haptics.setTurn(turn, of: size)
     if !isInputRaw, sink.turn != .none { warn(Self.notTurned) }
   }
 
@@ -231,14 +227,6 @@ extension VideoStream {
     """)
 
   var isInputRaw: Bool { state.withLock { $0.isInputRaw } }
-
-  /// Regions stay valid until a frame has others.
-  ///
-  /// - Returns: a warning, if there are too many.
-  func setRegions(_ regions: [HapticRectangle], _ pictureSize: VideoSize?, _ turn: PictureTurn) -> ElementError? {
-    let turned = pictureSize.map { size in regions.map { turn.turned($0, in: size) } } ?? regions
-    return haptics.setOfFrames(turned, pictureSize: pictureSize)
-  }
 
   func observe(_ event: UnsafeMutablePointer<GstEvent>) {
     switch event.pointee.type {
