@@ -120,7 +120,8 @@ import Testing
   /// H.264 is sent as it is, whatever direction is wanted.
   @Test func regionsOfEncodedFrames() throws {
     let harness = try SinkHarness(
-      Self.configuration(), caps: EncodedUnit.caps(), properties: "sync=false video-direction=90r keep-alive-interval=0")
+      Self.configuration(), caps: EncodedUnit.caps(), properties: "sync=false video-direction=90r keep-alive-interval=0"
+    )
     try harness.pipeline.play()
     let unit = try #require(try encodedUnits(1).first)
     let buffer = try #require(harness.source.buffer(of: unit.bytes))
