@@ -51,8 +51,19 @@ final class FrameRenderer: @unchecked Sendable {
       path.format?.reasonToLeaveOut(buffer) == nil
     else { return }
     path.format?.preroll(Frame(buffer, of: stream.sink))
-    guard let permission = stream.state.withLock({ $0.permission }) else { return }
+    let (permission, size) = stream.state.withLock { ($0.permission, $0.inputSize) }
+    takeRegions(of: buffer, size, path, stream)
+    guard let permission else { return }
     _ = path.format?.sendWaiting(permission, isLast: false, now: stream.time.now)
+  }
+
+  private func takeRegions(
+    of buffer: UnsafeMutablePointer<GstBuffer>, _ pictureSize: VideoSize?, _ path: FramePath, _ stream: VideoStream
+  ) {
+    guard let regions = path.changedRegions(of: buffer, pictureSize: pictureSize),
+      let warning = stream.haptics.setOfFrames(regions, pictureSize: pictureSize)
+    else { return }
+    path.output.announce(.warning(warning))
   }
 
   func render(_ buffer: UnsafeMutablePointer<GstBuffer>, _ stream: VideoStream) -> GstFlowReturn {
@@ -162,11 +173,7 @@ extension FrameRenderer {
       held.whileGivenBack { $0.deliverNotifications() }
       (permission, size) = (nil, encodedSize)
     }
-    if let regions = held.path.changedRegions(of: frame.buffer, pictureSize: size),
-      let warning = held.stream.haptics.setOfFrames(regions, pictureSize: size)
-    {
-      held.path.output.announce(.warning(warning))
-    }
+    takeRegions(of: frame.buffer, size, held.path, held.stream)
     return send(frame, &held, permission)
   }
 
