@@ -162,6 +162,7 @@ struct Registration: Sendable {
     switch request.function {
     case .unregisterAppInterface: context.demand(.unregisterByApp(request))
     case .getSystemCapability where app.rpcVersion >= RPCVersion(4, 5):
+      guard app.isAllowed(.getSystemCapability, context) else { return app.refuseByPolicy(request, &context) }
       capability.answer(request, app, &context)
       context.demand(.capabilityAnnounced)
     case .sendHapticData where app.rpcVersion >= RPCVersion(4, 5):

@@ -196,6 +196,21 @@ import Testing
     #expect(app.rpcs.isEmpty)
   }
 
+  /// Whatever answers a request asks the policy first.
+  @Test(
+    arguments: [
+      (FunctionID.getSystemCapability, ["systemCapabilityType": .string("VIDEO_STREAMING")]),
+      (.sendHapticData, ["hapticRectData": .array([])]), (.listFiles, [:]), (.show, ["mainField1": .string("Hi")]),
+      (.changeRegistration, ["language": .string("EN-US"), "hmiDisplayLanguage": .string("EN-US")]),
+    ] as [(FunctionID, JSONObject)])
+  func denied(function: FunctionID, parameters: JSONObject) throws {
+    var app = TestApp.active()
+    let deny = try Self.change("deny \(function)")
+    app.run { $0.apply(deny, now: $1) }
+    let id = app.request(function, parameters)
+    #expect(app.result(id)?.resultCode == "DISALLOWED")
+  }
+
   /// Apps that come later are told at their registration.
   @Test func changesStayForLaterApps() throws {
     var conditions = HeadUnitConditions()
