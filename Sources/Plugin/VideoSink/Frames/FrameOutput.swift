@@ -97,7 +97,7 @@ final class FrameOutput {
   }
 
   /// Frames that were kept, and counted as queued, are given up.
-  func dropKept(_ reason: FrameDropReason, count: Int = 1) {
+  func dropQueued(_ reason: FrameDropReason, count: Int = 1) {
     if count > 0 { sink.count { $0.frameDropped(reason, count: UInt64(count)) } }
   }
 }

@@ -40,8 +40,8 @@ enum FrameOutcome {
   case queued
   /// It has no picture; its parameter sets are sent with the next one.
   case parametersKept
-  /// It is not sent, but known for the next decoder.
-  case kept(FrameDropReason)
+  /// It is not sent, and counts as dropped, but is remembered for the next decoder.
+  case remembered(FrameDropReason)
   /// The decoder shows the same picture already; nothing is sent.
   case unchanged
   case dropped(FrameDropReason, GstFlowReturn = GST_FLOW_OK)
@@ -264,7 +264,7 @@ extension HeldPath where Path == FramePath {
       case nil, .queued: break
       case .parametersKept: state.counters.frameDropped(.noPicture)
       case .unchanged: state.counters.frameUnchanged()
-      case .dropped(let reason, _), .kept(let reason), .failed(_, let reason): state.counters.frameDropped(reason)
+      case .dropped(let reason, _), .remembered(let reason), .failed(_, let reason): state.counters.frameDropped(reason)
       }
       var results = path.output.takeResults(&state.counters, now: now)
       results.lacksPicture = path.h264.takeLack(isInUse: path.format === path.h264)

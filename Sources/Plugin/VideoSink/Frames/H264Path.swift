@@ -136,7 +136,7 @@ final class H264Path: FormatPath {
     } catch {
       switch error {
       case .parametersKept: return .parametersKept
-      case .leading: return .kept(.waitingForKeyFrame)
+      case .leading: return .remembered(.waitingForKeyFrame)
       case .dropped(let reason):
         lacksPicture = output.isUpstreamLive
         return .dropped(reason)
@@ -200,7 +200,7 @@ extension H264Path {
     case .notStreaming where isKnown(buffer), .suspended where isKnown(buffer):
       group.add(buffer, isKeyFrame: passthrough.isKeyFrame(buffer))
       output.requireKeyFrame()
-      return .kept(reason)
+      return .remembered(reason)
     default: return .dropped(reason)
     }
   }
@@ -224,7 +224,7 @@ extension H264Path {
     let count = waitingCount
     waiting.add(copy, isKeyFrame: isKeyFrame)
     let droppedCount = count + 1 - waitingCount
-    output.dropKept(reason, count: droppedCount)
+    output.dropQueued(reason, count: droppedCount)
     if droppedCount > 0 { output.announceLoss(reason, of: frame.time) }
     if !hasWaiting { output.requireKeyFrame() }
     return true
@@ -236,7 +236,7 @@ extension H264Path {
   func inputEnded() {}
 
   func dropWaiting(_ reason: FrameDropReason) {
-    output.dropKept(reason, count: waitingCount)
+    output.dropQueued(reason, count: waitingCount)
     waiting.forget()
   }
 
@@ -262,9 +262,9 @@ extension H264Path {
         guard output.submitNow(payload, permission.grant, at: runningTime) == nil else { return }
       } catch {
         switch error {
-        case .parametersKept: output.dropKept(.noPicture)
-        case .leading: output.dropKept(.waitingForKeyFrame)
-        case .dropped(let reason): output.dropKept(reason)
+        case .parametersKept: output.dropQueued(.noPicture)
+        case .leading: output.dropQueued(.waitingForKeyFrame)
+        case .dropped(let reason): output.dropQueued(reason)
         }
       }
       waiting.removeFirst()

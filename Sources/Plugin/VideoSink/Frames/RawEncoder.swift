@@ -97,7 +97,7 @@ final class RawEncoder {
 
   private func dropPending(_ count: Int, _ reason: FrameDropReason) {
     guard count > 0 else { return }
-    output.dropKept(reason, count: pending.prefix(count).count { $0.kind == .frame })
+    output.dropQueued(reason, count: pending.prefix(count).count { $0.kind == .frame })
     pending.removeFirst(count)
   }
 

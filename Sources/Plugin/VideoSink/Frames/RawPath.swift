@@ -293,17 +293,17 @@ final class RawPath: FormatPath {
       let isFrame = put.kind == .frame
       if output.needsKeyFrame, !payload.isKeyFrame {
         output.giveBack(payload)
-        if isFrame { output.dropKept(.waitingForKeyFrame) }
+        if isFrame { output.dropQueued(.waitingForKeyFrame) }
         // The first picture of a new one is a key frame.
         if put.isKeyFrame { encoder.close() }
         continue
       }
       if let frame {
         let outcome = output.submit(payload, permission, at: frame.runningTime)
-        if isFrame, case .dropped(let reason, _) = outcome { output.dropKept(reason) }
+        if isFrame, case .dropped(let reason, _) = outcome { output.dropQueued(reason) }
       } else if let reason = output.submitNow(payload, permission.grant) {
         output.requireKeyFrame()
-        if isFrame { output.dropKept(reason) }
+        if isFrame { output.dropQueued(reason) }
       }
     }
   }
@@ -338,7 +338,7 @@ extension RawPath {
 
   private func discardDeferred() {
     tellDeferral(false)
-    if takeDeferred() != nil { output.dropKept(.discarded) }
+    if takeDeferred() != nil { output.dropQueued(.discarded) }
   }
 
   /// Sends the deferred picture, if the link is ready, and the delayed one, if no picture has come since.
@@ -365,7 +365,7 @@ extension RawPath {
   func nextTimer(now: Duration) -> Duration? { thinning.nextTimer(now: now) }
 
   private func sendDeferred(_ permission: VideoNegotiation.Permission) {
-    guard let picture = shownPicture else { return output.dropKept(.noPicture) }
+    guard let picture = shownPicture else { return output.dropQueued(.noPicture) }
     begin(permission.grant)
     let change = change(by: picture)
     if change == .nothing { return output.sink.count { $0.frameUnchanged() } }
@@ -375,13 +375,13 @@ extension RawPath {
         guard let reason = output.submitNow(payload, permission.grant) else { return }
         // The next pictures would depend on this one, which the decoder never gets.
         output.requireKeyFrame()
-        output.dropKept(reason)
+        output.dropQueued(reason)
       case .delayed: break
-      case .unreadable: output.dropKept(.noPicture)
+      case .unreadable: output.dropQueued(.noPicture)
       }
     } catch {
       failed(error, "A picture that waited for the link could not be encoded")
-      output.dropKept(.noPicture)
+      output.dropQueued(.noPicture)
     }
   }
 

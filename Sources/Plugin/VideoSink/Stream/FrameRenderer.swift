@@ -119,7 +119,7 @@ final class FrameRenderer: @unchecked Sendable {
       case .queued, .unchanged: false
       case .dropped(.late, _), .dropped(.frameRate, _): true
       // Its time stamp has no part in it.
-      case .parametersKept, .kept, .dropped, .failed: nil as Bool?
+      case .parametersKept, .remembered, .dropped, .failed: nil as Bool?
       }
     return isLeftOut.flatMap { timeStamps.frameCame(time == .max ? nil : time, isLeftOut: $0, now: now) }
   }
@@ -139,7 +139,7 @@ final class FrameRenderer: @unchecked Sendable {
   private func conclude(_ outcome: FrameOutcome, of frame: Frame, _ path: FramePath) -> GstFlowReturn {
     switch outcome {
     case .queued, .unchanged, .parametersKept: return GST_FLOW_OK
-    case .kept(let reason):
+    case .remembered(let reason):
       path.output.announceLoss(reason, of: frame.time)
       return GST_FLOW_OK
     case .dropped(let reason, let result):
