@@ -15,10 +15,14 @@ let strict: [SwiftSetting] = [
   .unsafeFlags(["-enable-testing", "-enforce-exclusivity=\(exclusivity)"], release),
 ]
 
+/// Debian's Swift lacks the library of what Testing adds to Foundation, of which nothing is used.
+let withoutOverlays = SwiftSetting.unsafeFlags(["-Xfrontend", "-disable-cross-import-overlays"])
+
 /// Optimising tests takes longer than it saves. Nothing imports their modules, which need not be emitted early.
 let test: [SwiftSetting] = [
   .treatAllWarnings(as: .error),
   .unsafeFlags(["-Onone", "-no-emit-module-separately-wmo"], release),
+  withoutOverlays,
 ]
 
 /// Tests of lower layers that take long to compile depend on these, so that these are compiled first: half of the tests
@@ -238,7 +242,7 @@ let package = Package(
     .systemLibrary(name: "CGStreamerApp", path: "Tests/CGStreamerApp", pkgConfig: "gstreamer-app-1.0"),
     .target(name: "LockCount", path: "Tests/LockCount"),
     // No tests, but what those of the plugin's elements share; optimised, since it makes and compares pictures.
-    .testTarget(name: "PluginTestSupport", dependencies: pluginModules, swiftSettings: strict),
+    .testTarget(name: "PluginTestSupport", dependencies: pluginModules, swiftSettings: strict + [withoutOverlays]),
     .testTarget(name: "AudioSinkTests", dependencies: pluginTests + ["LockCount"], swiftSettings: test),
     .testTarget(name: "CarWindowTests", dependencies: pluginTests, exclude: ["Programs"], swiftSettings: test),
     .testTarget(name: "EncoderTests", dependencies: pluginTests, swiftSettings: test),
