@@ -124,10 +124,10 @@ import Testing
       #expect(digest == "sha1" && error.description.contains("md too weak"), "\(error)")
       return
     }
-    #expect(digest != "sha1")
     var pair = Pair(client: client, server: try .app(authorities: TestCertificates.desk.authority))
     pair.shakeHands()
-    #expect(pair.server.isEstablished == (fault == nil))
+    // OpenSSL of newer Debians leaves it to the peer to refuse SHA-1.
+    #expect(pair.server.isEstablished == (fault == nil && digest != "sha1"))
     guard let fault else { return }
     #expect(pair.serverFailure?.kind == .peerUntrusted)
     #expect(pair.serverFailure?.description.contains(fault) == true, "\(String(describing: pair.serverFailure))")
