@@ -121,6 +121,10 @@ import Testing
 
   @Test(arguments: ["mp4mux", "matroskamux"], [Next.otherSize, .otherProfile])
   func oneFileEndsInAnError(muxer: String, next: Next) throws {
+    var (major, minor, micro, nano) = (guint(0), guint(0), guint(0), guint(0))
+    gst_version(&major, &minor, &micro, &nano)
+    // Newer than Debian 12's, it takes another size, as Matroska can.
+    if muxer == "matroskamux", next == .otherSize, minor > 22 { return }
     try record(try encodedUnits(20) + next.units(15), to: "\(muxer) ! fakesink") { screen in
       let error = try screen.waitForError()
       #expect(error.domain == gst_stream_error_quark(), "\(error)")
