@@ -67,6 +67,32 @@ import Testing
     #expect(try loudSampleCount(sound) > 16_000, "\(result)\n\(summary)")
   }
 
+  /// A private one that says more than a pipe holds, and takes its time to end, which the program waits for.
+  @Test func aTalkativeServer() throws {
+    let (number, go, done) = (folder.path("number"), folder.path("go"), folder.path("done"))
+    let server = """
+      #!/bin/sh
+      echo $$ > \(number)
+      trap 'sleep 1; exit' TERM
+      /usr/bin/pulseaudio "$@" &
+      while [ ! -e \(go) ]; do sleep 0.1; done
+      head -c 200000 /dev/zero
+      touch \(done)
+      wait
+
+      """
+    try Data(server.utf8).write(to: URL(filePath: folder.path("pulseaudio")))
+    try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: folder.path("pulseaudio"))
+    let home = folder.url.path
+    let result = try Program.run(
+      program, "--", "sh", "-c", "touch \(go); timeout 20 sh -c 'while [ ! -e \(done) ]; do sleep 0.1; done'",
+      in: folder, environment: ["PATH": "\(home):/usr/bin:/bin", "HOME": home, "XDG_RUNTIME_DIR": home])
+    #expect(FileManager.default.fileExists(atPath: done), "\(result)")
+    let text = try String(contentsOfFile: number, encoding: .utf8)
+    let process = try #require(Int32(text.trimmingCharacters(in: .whitespacesAndNewlines)))
+    #expect(kill(process, 0) != 0, "\(result)")
+  }
+
   /// The picture goes on.
   @Test func withoutAServer() throws {
     let programs = try TemporaryFolder()

@@ -189,6 +189,13 @@ import Testing
     #expect(state?.contains(") Z ") ?? true, "\(state ?? "")")
   }
 
+  /// What is typed are commands for the head unit.
+  @Test func programHasNoInput() throws {
+    let words = ["--port", "0", "--", "sh", "-c", "readlink /proc/self/fd/0"]
+    let result = try Program([Installation.headUnitTool.path] + words, in: folder, input: Pipe()).wait()
+    #expect(result.output.contains("program: /dev/null\n"), "\(result)")
+  }
+
   /// Typed, too; the log may be the standard output, which then has nothing else.
   @Test func typedWithTheLogAsOutput() throws {
     let input = Pipe()

@@ -69,6 +69,18 @@ import Testing
     #expect(filter.push() == GST_FLOW_OK)
   }
 
+  /// The former run's have caps, so that it looks no more.
+  @Test func buffersWithoutCapsAfterSomeWithCaps() throws {
+    let filter = try RestartedFilter()
+    filter.child("landscape") { $0.set("min-width", "300") }
+    filter.begin(width: 640)
+    #expect(filter.push() == GST_FLOW_OK)
+    filter.restarter.restart()
+    filter.forgetCaps()
+    filter.begin(width: nil)
+    #expect(filter.push() == GST_FLOW_NOT_NEGOTIATED)
+  }
+
   /// Caps that only an answer of the former run allowed are refused.
   @Test func formerAnswersAreForgotten() throws {
     let filter = try RestartedFilter()
@@ -121,12 +133,19 @@ private final class RestartedFilter {
     do { body(try Child(name, of: element)) } catch { Issue.record(error) }
   }
 
-  /// Begins a stream. Whether its caps are accepted is seen by the first buffer, since sticky events always succeed.
-  func begin(width: Int) {
+  /// Upstream has started again, too.
+  func forgetCaps() {
+    for isActive in [gboolean(0), 1] { gst_pad_set_active(harness.pointee.srcpad, isActive) }
+  }
+
+  /// Begins a stream, without caps if `width` is nil. Whether they are accepted is seen by the first buffer, since
+  /// sticky events always succeed.
+  func begin(width: Int?) {
     let pad = harness.pointee.srcpad
     gst_pad_push_event(pad, gst_event_new_stream_start("test"))
-    guard let caps = Caps(Picture.caps(width, 240)) else { return }
-    gst_pad_push_event(pad, gst_event_new_caps(caps.pointer))
+    if let width, let caps = Caps(Picture.caps(width, 240)) {
+      gst_pad_push_event(pad, gst_event_new_caps(caps.pointer))
+    }
     var segment = GstSegment()
     gst_segment_init(&segment, GST_FORMAT_TIME)
     gst_pad_push_event(pad, gst_event_new_segment(&segment))

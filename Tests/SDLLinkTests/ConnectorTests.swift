@@ -107,6 +107,10 @@ extension LinkTests {
 
       let port = try ListeningPort(address: "127.0.0.1", port: 0)
       port.close()
+      // That of an earlier call would make the head unit wait until descriptors are free again.
+      errno = EMFILE
+      let (accepted, error) = (port.accept(), errno)
+      #expect(accepted == nil && error == EBADF)
       let observer = ConnectionRecorder()
       let connection = makeConnection(
         port: port.address.port, connectTimeout: .seconds(1000), clock: clock, observer: observer)

@@ -304,7 +304,6 @@ private struct GPXScanner {
 /// A moment in the calendar (`xsd:dateTime`), in UTC.
 struct UTCTime: Equatable {
   private static let secondsPerDay = 86_400
-  private static let years = 1970...9999
 
   /// Since 1970.
   let seconds: Double
@@ -328,7 +327,7 @@ struct UTCTime: Equatable {
       rest.removeFirst()
       return true
     }
-    guard let year = digits(4, Self.years), mark("-"), let month = digits(2, 1...12), mark("-"),
+    guard let year = digits(4, 1970...9999), mark("-"), let month = digits(2, 1...12), mark("-"),
       let day = digits(2, 1...31), mark("T"), let hour = digits(2, 0...23), mark(":"), let minute = digits(2, 0...59),
       mark(":"), let second = digits(2, 0...60)
     else { return nil }

@@ -44,7 +44,6 @@ struct Registration: Sendable {
     scriptedAnswers = ScriptedAnswers()
     context.forgetAnswerMembers()
     context.timers.cancel(.activation, .policyUpdate, .alert, .overlay, .speech, .microphone, .button, .scriptedAnswer)
-    context.screen.isActivationDeferred = false
     forgetUpdates(context)
   }
 
