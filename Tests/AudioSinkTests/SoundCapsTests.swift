@@ -47,13 +47,18 @@ import Testing
     #expect(caps.contains("rate=(int)8000") && caps.contains("format=(string)S16LE"), "\(caps)")
   }
 
-  /// 16 kHz, 16 bit is assumed, and said.
+  /// 16 kHz, 16 bit is assumed, and said once, though the connection is made again.
   @Test func nothingAnnounced() throws {
     let harness = try SoundHarness(.small().with { $0.pcmFormat = nil })
-    let sound = testSound(1600)
+    let sound = testSound(640)
     harness.push(sound)
     try harness.pipeline.play()
-    #expect(try harness.finish() == sound)
+    try harness.headUnit.waitForSound(sound.count)
+    harness.headUnit.server.perform(.cut)
+    try harness.pipeline.wait(for: "loss") { $0.isElement("sdl-disconnected") ? true : nil }
+    harness.push(sound)
+    #expect(try harness.finish() == sound + sound)
+    #expect(try harness.statistics["connections"] == 2)
     let messages = harness.pipeline.messages
     #expect(messages.count { $0.info?.text.contains("lists no format") ?? false } == 1)
     #expect(messages.first { $0.isElement("sdl-stream-started") }?.fields["format-assumed"] == "true")

@@ -109,4 +109,13 @@ import Testing
     process.interrupt()
     #expect(process.wait().status == 130)
   }
+
+  /// The process for the sound tells the reason once, and that it has failed.
+  @Test func aServerThatDoesNotAnswer() throws {
+    let process = try Program(
+      [program, "--sound-process", "sink", "title"], in: folder,
+      environment: ["PULSE_SERVER": "unix:\(folder.path("nothing"))"])
+    let result = process.wait()
+    #expect(result.status == 1 && result.output.split(separator: "\n").count == 1, "\(result)")
+  }
 }

@@ -82,6 +82,16 @@ import Testing
     #expect(!isThere())
   }
 
+  /// What an application has attached to a child goes with it.
+  @Test func childrenAreFinalized() throws {
+    var isFreed = false
+    try withUnsafeMutablePointer(to: &isFreed) { freed in
+      let child = try Child("landscape", of: Element("sdlrangefilter"))
+      g_object_set_data_full(child.object, "attached", freed) { $0?.storeBytes(of: true, as: Bool.self) }
+    }
+    #expect(isFreed)
+  }
+
   @Test func tableMatchesTheClass() throws {
     let child = try Child("landscape", of: Element("sdlrangefilter"))
     let objectClass = UnsafeMutableRawPointer(child.object.pointee.g_type_instance.g_class)

@@ -247,4 +247,18 @@ import Testing
     }
     #expect(road.waits.isEmpty)
   }
+
+  /// Bytes that have waited do not excuse an app that has sent less than the road takes since.
+  @Test func waitsThatAreOver() throws {
+    var road = try Road("up=400kbit")
+    road.send()
+    for _ in 0..<15 {
+      road.now += .milliseconds(10)
+      road.send(atMost: 400)
+      road.take()
+    }
+    road.now += .milliseconds(10)
+    road.send()
+    #expect(road.sent.count == 500 + 15 * 400 + 500 && road.waits.isEmpty)
+  }
 }

@@ -66,6 +66,15 @@ import Testing
     #expect(step(output) < 200)
   }
 
+  /// The former stream's volume is not ramped from.
+  @Test func aStreamBeginsAtItsVolume() {
+    var shaper = SampleShaper(format: PCMFormat())
+    _ = shape(&shaper, [20_000, 20_000])
+    shaper.setVolume(0.25)
+    shaper.begin()
+    #expect(shape(&shaper, [20_000, -20_000]) == [5000, -5000])
+  }
+
   @Test func eightBits() {
     let format = PCMFormat(sampleSize: .bits8)
     var shaper = SampleShaper(format: format, volume: 0.5)

@@ -245,6 +245,17 @@ import Testing
     #expect(run.outcomes == ["replay of 4 messages: met"])
   }
 
+  /// What the head unit did after the app's last message comes before the end.
+  @Test func theEndIsAfterTheLastAction() throws {
+    var run = try Run(Array(Self.recorded[..<14]))
+    run.start(.rpc)
+    run.request(.registerAppInterface)
+    run.request(.show)
+    run.request(.alert)
+    run.wait(.seconds(6))
+    #expect(run.commands.count { $0.contains("notify") } == 2 && run.replay.isOver, "\(run.commands)")
+  }
+
   @Test func aMessageThatDoesNotCome() throws {
     var run = try Run()
     run.drive(without: [.show])
