@@ -14,6 +14,9 @@ import Testing
     let folder = try TemporaryFolder()
     let result = try Program.run("gst-inspect-1.0", "--no-colors", name, in: folder)
     #expect(result.status == 0 && result.errors == "")
+    // Other versions than Debian 12's list more, in another order.
+    let version = try Program.run("gst-inspect-1.0", "--version", in: folder).output
+    guard version.contains("GStreamer 1.22.") else { return }
     let text = Self.withoutMachineDetails(result.output)
     let golden = Installation.package.appending(path: "Tests/Pipelines/Golden/\(name).txt")
     if ProcessInfo.processInfo.environment["SDL_UPDATE_GOLDEN"] != nil {
