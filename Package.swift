@@ -15,7 +15,9 @@ let strict: [SwiftSetting] = [
   .unsafeFlags(["-enable-testing", "-enforce-exclusivity=\(exclusivity)"], release),
 ]
 
-/// Debian's Swift lacks the library of what Testing adds to Foundation, of which nothing is used.
+/// Debian's Swift lacks the library of what Testing adds to Foundation, of which nothing is used. The main program of the
+/// tests, which SwiftPM writes, asks for it all the same: it gets an empty one.
+let emptyLibraries: [LinkerSetting] = [.unsafeFlags(["-L", Context.packageDirectory + "/Tests/TestSupport/Libraries"])]
 let withoutOverlays = SwiftSetting.unsafeFlags(["-Xfrontend", "-disable-cross-import-overlays"])
 
 /// Optimising tests takes longer than it saves. Nothing imports their modules, which need not be emitted early.
@@ -188,8 +190,8 @@ let package = Package(
       cSettings: hardened + packageNames + (withoutX264 ? [.define("WITHOUT_X264")] : []), linkerSettings: pluginLink),
 
     .target(
-      name: "TestSupport", dependencies: ["SDLWire"], path: "Tests/TestSupport", exclude: ["Programs"],
-      swiftSettings: strict),
+      name: "TestSupport", dependencies: ["SDLWire"], path: "Tests/TestSupport", exclude: ["Libraries", "Programs"],
+      swiftSettings: strict, linkerSettings: emptyLibraries),
 
     // Both sides in virtual time; `make simulate`.
     .target(
