@@ -18,6 +18,7 @@ let strict: [SwiftSetting] = [
 /// Debian's Swift lacks the library of what Testing adds to Foundation, of which nothing is used. The main program of the
 /// tests, which SwiftPM writes, asks for it all the same: it gets an empty one.
 let emptyLibraries: [LinkerSetting] = [.unsafeFlags(["-L", Context.packageDirectory + "/Tests/TestSupport/Libraries"])]
+/// The tests' own modules do not ask for it.
 let withoutOverlays = SwiftSetting.unsafeFlags(["-Xfrontend", "-disable-cross-import-overlays"])
 
 /// Optimising tests takes longer than it saves. Nothing imports their modules, which need not be emitted early.

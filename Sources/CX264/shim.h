@@ -32,8 +32,8 @@ cx264_log (void *target, int level, const char *format, va_list arguments)
 {
   const cx264_log_target *log = target;
   char text[1024];
-  if (vsnprintf (text, sizeof text, format, arguments) >= 0)
-    log->receive (log->context, level, text);
+  int length = vsnprintf (text, sizeof text, format, arguments);
+  log->receive (log->context, level, length < 0 ? format : text);
 }
 
 static inline void
