@@ -27,7 +27,8 @@ import Testing
     let process = try Program(
       [program, "--uri", headUnit.uri, "--mirror", display] + (injects ? ["--inject-input"] : []), in: folder)
     try headUnit.waitForOutput("registered \"Desktop\" (id \"sdl-car-window-desktop\"")
-    try process.waitForOutput { $0.contains("picture started") ? true : nil }
+    // The service starts before the first picture has been encoded.
+    try process.wait { (try? Data(contentsOf: URL(filePath: video)))?.isEmpty == false }
     try headUnit.command("touch begin 0 100 240", "touch end 0 100 240")
     // The display is 1024 pixels wide, and the picture 800.
     let hasMoved = { try screen.xdotool("getmouselocation").contains("x:128 ") }
