@@ -63,6 +63,10 @@ static inline GstState cgst_element_state (GstElement * element) { return GST_ST
 /* GST_BASE_SINK_PAD */
 static inline GstPad *cgst_base_sink_pad (gpointer sink) { return GST_BASE_SINK_PAD (sink); }
 
+/* GST_BASE_SINK_PREROLL_LOCK and GST_BASE_SINK_PREROLL_UNLOCK */
+static inline void cgst_base_sink_preroll_lock (GstBaseSink * sink) { GST_BASE_SINK_PREROLL_LOCK (sink); }
+static inline void cgst_base_sink_preroll_unlock (GstBaseSink * sink) { GST_BASE_SINK_PREROLL_UNLOCK (sink); }
+
 /* GST_BASE_SRC_PAD */
 static inline GstPad *cgst_base_src_pad (gpointer src) { return GST_BASE_SRC_PAD (src); }
 

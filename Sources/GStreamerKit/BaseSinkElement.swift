@@ -154,7 +154,7 @@ extension BaseSinkType {
     register(name, derivedFrom: gst_base_sink_get_type(), initClass: initClass, initInstance: initInstance)
   }
 
-  /// Gives a new instance its object, which gets the pad's events from now on.
+  /// Gives a new instance its object, which gets from now on what comes to the pad.
   package static func begin(_ instance: UnsafeMutableRawPointer?, with sink: any BaseSinkElement) {
     attach(BaseSinkInstance(sink: sink), to: instance)
     gst_pad_add_probe(
@@ -163,6 +163,9 @@ extension BaseSinkType {
         BaseSinkType.sink(sink).see(info.unsafelyUnwrapped.pointee)
         return GST_PAD_PROBE_OK
       }, instance, nil)
+    gst_pad_add_probe(
+      sink.pad, GST_PAD_PROBE_TYPE_BUFFER,
+      { _, info, sink in BaseSinkType.sink(sink).take(&info.unsafelyUnwrapped.pointee) }, instance, nil)
   }
 
   @inline(__always)
@@ -233,5 +236,27 @@ extension BaseSinkElement {
     var caps: UnsafeMutablePointer<GstCaps>?
     gst_event_parse_caps(event, &caps)
     if let caps, let reason = rejectionReason(of: caps) { fail(reason) }
+  }
+
+  /// A buffer has come to the pad. One outside the segment that is not dropped is rendered at once, because others depend
+  /// on it. Before 1.24 the base class did that; since then it prerolls with it instead of the first one in the segment.
+  fileprivate func take(_ info: inout GstPadProbeInfo) -> GstPadProbeReturn {
+    guard gst_base_sink_get_drop_out_of_segment(baseSink) == 0,
+      let buffer = info.data?.assumingMemoryBound(to: GstBuffer.self), isOutOfSegment(buffer)
+    else { return GST_PAD_PROBE_OK }
+    cgst_base_sink_preroll_lock(baseSink)
+    info.ABI.abi.flow_ret = baseSink.pointee.flushing == 0 ? render(buffer) : GST_FLOW_FLUSHING
+    cgst_base_sink_preroll_unlock(baseSink)
+    gst_buffer_unref(buffer)
+    return GST_PAD_PROBE_HANDLED
+  }
+
+  private func isOutOfSegment(_ buffer: UnsafeMutablePointer<GstBuffer>) -> Bool {
+    var (start, end) = (GstClockTime.max, GstClockTime.max)
+    getTimes(of: buffer, &start, &end)
+    return withUnsafePointer(to: baseSink.pointee.segment) { segment in
+      segment.pointee.format == GST_FORMAT_TIME
+        && gst_segment_clip(segment, GST_FORMAT_TIME, guint64(start), guint64(end), nil, nil) == 0
+    }
   }
 }
