@@ -203,11 +203,11 @@ deb:
 	debian/rules build
 	debian/rules binary
 
-## test the packages in a fresh Debian 12 and 13, as root (package debootstrap)
+## test the packages in a fresh Debian 12 and 13, as root (package mmdebstrap)
 deb-check:
 	scripts/check-packages $(build)/packages bookworm trixie
 
-## make what a release has, in fresh systems of SUITES="bookworm trixie", as root (packages mmdebstrap, debootstrap)
+## make what a release has, in fresh systems of SUITES="bookworm trixie" (SUITE:ARCHITECTURE), as root (package mmdebstrap)
 release-check: SUITES ?= bookworm trixie
 release-check:
 	scripts/release-check $(SUITES)
