@@ -114,8 +114,8 @@ final class Session {
     try set("window", "max-width", options.maximumSize.map { "\($0.width)" })
     try set("window", "max-height", options.maximumSize.map { "\($0.height)" })
     // Of the picture; a smaller screen is scaled up.
-    try set("video", "max-width", options.maximumSize.map { "\(max($0.width, 4096))" })
-    try set("video", "max-height", options.maximumSize.map { "\(max($0.height, 2304))" })
+    try set("video", "max-width", options.maximumSize.map { "\($0.width)" }, raises: true)
+    try set("video", "max-height", options.maximumSize.map { "\($0.height)" }, raises: true)
     try set("window", "environment", sound.map { quoted($0.environment.map { "\($0)=\($1)" }) })
     try set("recording", "location", options.recording)
     for (property, value) in options.sinkProperties {
@@ -127,8 +127,9 @@ final class Session {
     }
   }
 
-  /// Sets a property of an element that may not be there; nil leaves it as it is.
-  private func set(_ element: String, _ property: String, _ value: String?) throws(Failure) {
+  /// Sets a property of an element that may not be there; nil leaves it as it is, and so does a value below its default
+  /// if that may only be raised.
+  private func set(_ element: String, _ property: String, _ value: String?, raises: Bool = false) throws(Failure) {
     guard let value, let found = gst_bin_get_by_name(pipeline.cast(), element) else { return }
     defer { gst_object_unref(found) }
     let object: UnsafeMutablePointer<GObject> = found.cast()
@@ -143,6 +144,7 @@ final class Session {
     guard gst_value_deserialize(&typed, value) != 0 else {
       throw Failure(description: "'\(value)' is no value of --\(property)")
     }
+    if raises, g_param_values_cmp(specification, &typed, g_param_spec_get_default_value(specification)) < 0 { return }
     g_object_set_property(object, property, &typed)
   }
 

@@ -6,16 +6,11 @@ package struct ControlAddress: Equatable, Sendable {
   package var port: UInt16
   package var token = ""
 
-  /// `[ADDRESS:]PORT`; an IPv6 address is in square brackets, and * is all addresses. Nil for anything else.
+  /// As ``HostAndPort`` reads it; * is all addresses.
   package init?(text: String) {
-    let colon = text.lastIndex(of: ":")
-    guard let port = UInt16(colon.map { String(text[text.index(after: $0)...]) } ?? text) else { return nil }
-    self.port = port
-    guard let colon else { return }
-    let host = text[..<colon]
-    let address = String(host.hasPrefix("[") && host.hasSuffix("]") ? host.dropFirst().dropLast() : host)
-    guard !address.isEmpty else { return nil }
-    self.host = address == "*" ? nil : address
+    guard let place = HostAndPort(text[...]) else { return nil }
+    port = place.port
+    if let host = place.host { self.host = host == "*" ? nil : host }
   }
 
   /// The address of the page, with the token where it does not leave the browser.
@@ -50,5 +45,25 @@ package struct ControlAddress: Equatable, Sendable {
       let text = String(UInt32.random(in: 0...(.max)), radix: 16)
       return String(repeating: "0", count: 8 - text.count) + text
     }.joined()
+  }
+}
+
+/// `[ADDRESS:]PORT`, where an IPv6 address is in square brackets.
+package struct HostAndPort {
+  /// Without brackets; nil if there is only a port.
+  package private(set) var host: String?
+  package let port: UInt16
+
+  /// Nil for anything else.
+  package init?(_ text: Substring) {
+    let colon = text.lastIndex(of: ":")
+    guard let port = UInt16(colon.map { text[text.index(after: $0)...] } ?? text) else { return nil }
+    self.port = port
+    guard let colon else { return }
+    let host = text[..<colon]
+    let isBracketed = host.hasPrefix("[") && host.hasSuffix("]")
+    let address = isBracketed ? host.dropFirst().dropLast() : host
+    guard !address.isEmpty, isBracketed || !address.contains(":") else { return nil }
+    self.host = String(address)
   }
 }

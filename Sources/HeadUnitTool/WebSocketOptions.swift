@@ -1,3 +1,4 @@
+import HeadUnitControl
 import SDLHeadUnitLink
 import SDLLink
 import TLSEngine
@@ -20,12 +21,6 @@ struct WebSocketOptions {
                        with --cloud-app: the authToken that the app gets
     """
 
-  private struct Place {
-    /// Nil for that of the TCP port.
-    var address: String?
-    var port: UInt16
-  }
-
   private struct Remote {
     var text: String
     var host: String
@@ -34,7 +29,8 @@ struct WebSocketOptions {
     var isSecure: Bool
   }
 
-  private var place: Place?
+  /// Without an address at that of the TCP port.
+  private var place: HostAndPort?
   private var origins: [String] = []
   private var remotes: [Remote] = []
   private var authToken: String?
@@ -47,7 +43,7 @@ struct WebSocketOptions {
   mutating func take(_ option: String, _ value: String) -> Bool {
     switch option {
     case "--websocket":
-      place = Self.place(value)
+      place = HostAndPort(value[...])
       return place != nil
     case "--websocket-origin":
       origins.append(value)
@@ -94,15 +90,8 @@ struct WebSocketOptions {
     webSockets.add(apps, authToken: authToken)
     guard let place else { return nil }
     return try webSockets.listen(
-      address: place.address.map { $0 == "*" ? nil : $0 } ?? address, port: place.port,
+      address: place.host.map { $0 == "*" ? nil : $0 } ?? address, port: place.port,
       origins: AllowedOrigins(named: origins), tls: server)
-  }
-
-  /// `[ADDRESS:]PORT`; an IPv6 address is in square brackets.
-  private static func place(_ text: String) -> Place? {
-    guard let colon = text.lastIndex(of: ":") else { return UInt16(text).map { Place(port: $0) } }
-    guard let port = UInt16(text[text.index(after: colon)...]), let host = host(text[..<colon]) else { return nil }
-    return Place(address: host, port: port)
   }
 
   /// As browsers say it: they leave a path out, even a slash.
@@ -110,23 +99,16 @@ struct WebSocketOptions {
     text.firstRange(of: "://").map { !text[$0.upperBound...].contains("/") } ?? false
   }
 
-  private static func host(_ text: Substring) -> String? {
-    if text.hasPrefix("["), text.hasSuffix("]") { return String(text.dropFirst().dropLast()) }
-    return text.isEmpty || text.contains(":") ? nil : String(text)
-  }
-
   private static func remote(_ text: String) -> Remote? {
     guard let marker = text.firstRange(of: "://"), ["ws", "wss"].contains(text[..<marker.lowerBound].lowercased())
     else { return nil }
     let rest = text[marker.upperBound...]
     let authority = rest.prefix { !"/?#".contains($0) }
-    guard let colon = authority.lastIndex(of: ":"), let host = host(authority[..<colon]),
-      let port = UInt16(authority[authority.index(after: colon)...]), port > 0
-    else { return nil }
+    guard let server = HostAndPort(authority), let host = server.host, server.port > 0 else { return nil }
     let target = rest.dropFirst(authority.count).prefix { $0 != "#" }
     guard target.utf8.allSatisfy({ $0 > 32 && $0 < 127 }) else { return nil }
     return Remote(
-      text: text, host: host, port: port, target: String(target),
+      text: text, host: host, port: server.port, target: String(target),
       isSecure: text[..<marker.lowerBound].lowercased() == "wss")
   }
 }

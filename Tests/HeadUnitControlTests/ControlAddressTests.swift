@@ -13,7 +13,7 @@ import Testing
     #expect(address.host == host && address.port == port)
   }
 
-  @Test(arguments: ["", ":80", "[]:80", "localhost", "localhost:", "65536", "-1", "80 ", "a:b"])
+  @Test(arguments: ["", ":80", "[]:80", "localhost", "localhost:", "65536", "-1", "80 ", "a:b", "::1:80"])
   func noAddress(_ text: String) {
     #expect(ControlAddress(text: text) == nil)
   }

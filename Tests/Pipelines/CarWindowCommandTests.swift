@@ -126,6 +126,16 @@ import Testing
     #expect(process.wait().status == 130)
   }
 
+  /// A screen that is smaller than the car's picture is scaled up to it.
+  @Test func smallScreen() throws {
+    let headUnit = try HeadUnitProgram(in: folder, "--screen", "640x480")
+    let process = try Program(
+      [program, "--no-sound", "--uri", headUnit.uri, "--max-size", "320x240", "xclock"], in: folder)
+    try process.waitForOutput { $0.contains("picture started (first-start): 640×480") ? true : nil }
+    process.interrupt()
+    #expect(process.wait().status == 130)
+  }
+
   /// What is not installed is named with its package.
   @Test func withoutAnXServer() throws {
     let result = try Program.run(

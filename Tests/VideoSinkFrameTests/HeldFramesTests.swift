@@ -90,7 +90,7 @@ import Testing
   }
 
   enum Ending: CaseIterable {
-    case endOfStream, flush, anotherSize, stop
+    case endOfStream, flush, anotherSize, rawPictures, stop
   }
 
   @Test(arguments: Ending.allCases) func whatIsNeverSentIsCounted(ending: Ending) throws {
@@ -107,6 +107,9 @@ import Testing
       harness.source.send(gst_event_new_flush_stop(1))
     case .anotherSize:
       harness.source.setCaps(EncodedUnit.caps(160, 240))
+      harness.push([], flags: GST_BUFFER_FLAG_GAP)
+    case .rawPictures:
+      harness.source.setCaps(Picture.caps())
       harness.push([], flags: GST_BUFFER_FLAG_GAP)
     case .stop: harness.pipeline.stop()
     }

@@ -47,6 +47,9 @@ protocol AppStream: AnyObject, Sendable {
   /// The time set with ``AppConnection/setTimer(at:)``, or an earlier one, has come.
   func timerFired()
 
+  /// The negotiation is about to get an input: tells it what it has to know of the sink.
+  func prepareInput()
+
   // Outputs of the negotiation.
   /// Carries out outputs of the negotiation, with its lock: the connection only stores them, and calls nothing back.
   ///
@@ -78,6 +81,7 @@ final class StreamProgress: Sendable {
 extension AppStream {
   func prepareToEnd() {}
   func willEndService() {}
+  func prepareInput() {}
   func streamStateChanged(to state: StreamState) {}
 
   var connection: AppConnection { app.connection }
@@ -95,6 +99,7 @@ extension AppStream {
   func update<Result, Failure>(
     _ body: (inout Negotiation) throws(Failure) -> Result
   ) throws(Failure) -> Result {
+    prepareInput()
     let now = time.now
     return try state.change { negotiation throws(Failure) in
       defer { carryOut(&negotiation, at: now) }

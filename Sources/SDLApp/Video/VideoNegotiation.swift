@@ -21,6 +21,8 @@ package struct VideoNegotiation: StreamNegotiation {
   package var pipeline = PipelineState()
   /// The session's status; empty without a connection.
   package private(set) var session = AppSession.Status()
+  /// All frames so far that were not sent, up to date before each input: a resize tells how many it has cost.
+  package var lostFrames: UInt64 = 0
   private var stream = AnnouncedStream<Service>()
   /// The last service of which a frame was sent.
   private var lastRunEpoch: UInt32?
@@ -155,13 +157,11 @@ extension VideoNegotiation {
 
   /// Upstream has answered.
   ///
-  /// - Parameters:
-  ///   - supported: the accepted displays whose sizes upstream's caps allow.
-  ///   - lostFrames: all frames so far that were not sent.
+  /// - Parameter supported: the accepted displays whose sizes upstream's caps allow.
   /// - Returns: whether to ask upstream for other pictures now, with ``upstreamQuestion``.
   /// - Throws: when the resize policy forbids the resize.
   package mutating func choose(
-    _ choice: VideoChoice, supported: [VideoDisplay], _ question: RangesQuestion, lostFrames: UInt64, now: Duration
+    _ choice: VideoChoice, supported: [VideoDisplay], _ question: RangesQuestion, now: Duration
   ) throws(VideoProblem) -> Bool {
     guard !pipeline.isStopping, let subject = selection.answered(question) else { return false }
     outputs.append(.supportedDisplays(supported))
@@ -172,7 +172,7 @@ extension VideoNegotiation {
       subject)
     if outcome == .replaces {
       let staysInSize = settings.resizePolicy == .keep && resize.size != nil && resize.size == upstream.size
-      replaceChoice(choice, asksUpstream: !staysInSize, lostFrames: lostFrames, now: now)
+      replaceChoice(choice, asksUpstream: !staysInSize, now: now)
     }
     reportRejection()
     switch outcome {
@@ -194,7 +194,7 @@ extension VideoNegotiation {
   }
 
   /// - Parameter asksUpstream: whether upstream should change to the first choice if its present size is accepted.
-  private mutating func replaceChoice(_ new: VideoChoice, asksUpstream: Bool, lostFrames: UInt64, now: Duration) {
+  private mutating func replaceChoice(_ new: VideoChoice, asksUpstream: Bool, now: Duration) {
     guard selection.replace(new, allowed: settings.streamingProtocols) else { return }
     upstream.choiceChanged(asks: asksUpstream)
     if let size = grant?.size ?? requests.current?.size, selection.accepts(size) != true || prefersAnotherSize {
@@ -224,7 +224,7 @@ extension VideoNegotiation {
   /// Upstream sends other pictures from now on.
   ///
   /// - Parameter size: nil for H.264 whose caps do not tell; its parameter sets will.
-  package mutating func inputChanged(_ size: VideoSize?, isRaw: Bool, lostFrames: UInt64, now: Duration) {
+  package mutating func inputChanged(_ size: VideoSize?, isRaw: Bool, now: Duration) {
     guard upstream.inputChanged(size, isRaw: isRaw, selection), size != resize.size else { return }
     resize.begin(now: now, lostFrames: lostFrames)
   }
@@ -261,11 +261,8 @@ extension VideoNegotiation {
 extension VideoNegotiation {
   /// The session has this status now, whatever it was before.
   ///
-  /// - Parameter lostFrames: all frames so far that were not sent.
   /// - Throws: when both sides have no format or size in common.
-  package mutating func sessionChanged(
-    to status: AppSession.Status, lostFrames: UInt64, now: Duration
-  ) throws(VideoProblem) -> Questions {
+  package mutating func sessionChanged(to status: AppSession.Status, now: Duration) throws(VideoProblem) -> Questions {
     let former = session
     session = status
     guard status.headUnit != nil else {
@@ -274,7 +271,7 @@ extension VideoNegotiation {
     }
     var questions = Questions()
     if let end = status.videoEnd, end.epoch == grant?.epoch {
-      questions.asksUpstream = serviceEnded(end.reason, lostFrames: lostFrames, now: now)
+      questions.asksUpstream = serviceEnded(end.reason, now: now)
     }
     if let new = status.videoGrant, new.epoch != grant?.epoch { try serviceStarted(new, now: now) }
     announceStart()
@@ -299,7 +296,7 @@ extension VideoNegotiation {
   }
 
   /// - Returns: whether upstream has to be asked for other pictures now.
-  private mutating func serviceEnded(_ reason: StreamStopReason, lostFrames: UInt64, now: Duration) -> Bool {
+  private mutating func serviceEnded(_ reason: StreamStopReason, now: Duration) -> Bool {
     let hadRun = grant?.epoch == lastRunEpoch
     // The request was taken back only until upstream has changed.
     let isResizing = pipeline.wantsService && pipeline.isRunning
@@ -307,7 +304,7 @@ extension VideoNegotiation {
     guard !pipeline.isStopping else { return false }
     if let later = selection.takeLaterChoice() {
       // The service that was kept after a resize is over: the head unit's new capability counts from now on.
-      replaceChoice(later, asksUpstream: false, lostFrames: lostFrames, now: now)
+      replaceChoice(later, asksUpstream: false, now: now)
       reportRejection()
       return follow()
     }
@@ -413,7 +410,7 @@ extension VideoNegotiation {
   }
 
   /// The first frame of a service is in the queue; returns whether that completes a resize.
-  package mutating func firstFrameQueued(of grant: VideoGrant, lostFrames: UInt64, now: Duration) -> Bool {
+  package mutating func firstFrameQueued(of grant: VideoGrant, now: Duration) -> Bool {
     lastRunEpoch = grant.epoch
     guard let completed = resize.sentFirst(of: grant.size, now: now, lostFrames: lostFrames) else { return false }
     // It is reported after the start of the stream.

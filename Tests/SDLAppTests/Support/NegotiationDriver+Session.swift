@@ -18,7 +18,7 @@ extension NegotiationDriver {
   private func tell(_ status: AppSession.Status) {
     do throws(VideoProblem) {
       let questions = try self.change { negotiation throws(VideoProblem) in
-        try negotiation.sessionChanged(to: status, lostFrames: lostFrames, now: now)
+        try negotiation.sessionChanged(to: status, now: now)
       }
       if let question = questions.ranges { answer(question) }
       if questions.asksUpstream { askUpstream() }

@@ -41,7 +41,7 @@ extension NegotiationDriver {
     let supported = choice.acceptedDisplays.filter { $0.streamSize.map(canSend) ?? false }
     do throws(VideoProblem) {
       let mustAsk = try change { negotiation throws(VideoProblem) in
-        try negotiation.choose(choice, supported: supported, question, lostFrames: lostFrames, now: now)
+        try negotiation.choose(choice, supported: supported, question, now: now)
       }
       if mustAsk { askUpstream() }
     } catch { fail(error) }
@@ -52,7 +52,7 @@ extension NegotiationDriver {
   /// Caps come from upstream.
   func input(_ size: VideoSize?, isRaw: Bool = true) {
     choose(.caps)
-    change { $0.inputChanged(size, isRaw: isRaw, lostFrames: lostFrames, now: now) }
+    change { $0.inputChanged(size, isRaw: isRaw, now: now) }
   }
 
   @discardableResult
@@ -96,7 +96,7 @@ extension NegotiationDriver {
       case .send(let permission):
         if queuedEpoch != permission.grant.epoch {
           queuedEpoch = permission.grant.epoch
-          _ = change { $0.firstFrameQueued(of: permission.grant, lostFrames: lostFrames, now: now) }
+          _ = change { $0.firstFrameQueued(of: permission.grant, now: now) }
         }
         return "sent"
       case .drop(let reason): return drop(reason)
@@ -113,7 +113,7 @@ extension NegotiationDriver {
   }
 
   private func drop(_ reason: FrameDropReason) -> String {
-    lostFrames += 1
+    negotiation.lostFrames += 1
     return "dropped \(reason)"
   }
 

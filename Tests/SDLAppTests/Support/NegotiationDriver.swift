@@ -28,7 +28,6 @@ final class NegotiationDriver {
   var error: VideoProblem?
   /// Upstream was asked to negotiate anew, and has not yet.
   var mustRenegotiate = false
-  var lostFrames: UInt64 = 0
   /// What holds in the session.
   var session = AppSession.Status()
   /// What the head unit of the present connection has announced so far.

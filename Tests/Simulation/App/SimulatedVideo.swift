@@ -124,7 +124,7 @@ final class SimulatedVideo {
     plan.isRaw = isRaw
     needsKeyFrame = true
     choose(.caps)
-    change { $0.inputChanged(size, isRaw: isRaw, lostFrames: lostFrames, now: now) }
+    change { $0.inputChanged(size, isRaw: isRaw, now: now) }
   }
 
   func stop() {
@@ -159,7 +159,7 @@ final class SimulatedVideo {
     if former.videoState == .suspended, status.videoState == .streaming { needsKeyFrame = true }
     do throws(VideoProblem) {
       let questions = try change { negotiation throws(VideoProblem) in
-        try negotiation.sessionChanged(to: status, lostFrames: lostFrames, now: now)
+        try negotiation.sessionChanged(to: status, now: now)
       }
       if let question = questions.ranges { answer(question) }
       if questions.asksUpstream { askUpstream(negotiation.upstreamQuestion) }
@@ -200,6 +200,7 @@ final class SimulatedVideo {
     _ body: (inout VideoNegotiation) throws(Failure) -> Result
   ) throws(Failure) -> Result {
     defer { apply() }
+    negotiation.lostFrames = UInt64(counters.dropped + counters.discarded)
     return try body(&negotiation)
   }
 
@@ -231,8 +232,6 @@ final class SimulatedVideo {
     }
   }
 
-  private var lostFrames: UInt64 { UInt64(counters.dropped + counters.discarded) }
-
   // MARK: Upstream
 
   private func canSend(_ size: VideoSize) -> Bool { plan.sizes?.contains("\(size.width)x\(size.height)") ?? true }
@@ -248,7 +247,7 @@ final class SimulatedVideo {
     let supported = choice.acceptedDisplays.filter { $0.streamSize.map(canSend) ?? false }
     do throws(VideoProblem) {
       let mustAsk = try change { negotiation throws(VideoProblem) in
-        try negotiation.choose(choice, supported: supported, question, lostFrames: lostFrames, now: now)
+        try negotiation.choose(choice, supported: supported, question, now: now)
       }
       if mustAsk { askUpstream(negotiation.upstreamQuestion) }
     } catch { fail(error) }
@@ -354,7 +353,7 @@ final class SimulatedVideo {
     lastSent = now
     if queuedEpoch != grant.epoch {
       queuedEpoch = grant.epoch
-      _ = change { $0.firstFrameQueued(of: grant, lostFrames: lostFrames, now: now) }
+      _ = change { $0.firstFrameQueued(of: grant, now: now) }
       if !order.isStarted { note(.finding(.notifications, "a stream has pictures, and the application does not know")) }
     }
     return .queued

@@ -178,7 +178,6 @@ extension FramePath {
     }
     if next !== format {
       raw.close()
-      h264.dropWaiting(.notStreaming)
       h264.resynchronize()
       h264.passthrough.forgetKeyFrameRequest()
     }

@@ -52,13 +52,13 @@ final class VideoStream: AppStream {
 
   /// Takes over the present status of the app, and asks upstream about the head unit's displays.
   func begin() {
-    let (lostFrames, now) = (sink.counters.framesLost, time.now)
+    let now = time.now
     let questions = app.attach(self, of: sink) { status in
       update { negotiation in
         let settings = sink.settings.current
         negotiation.settings = settings.negotiation
         negotiation.appStateChanged(settings.appState)
-        return negotiation.take(status, lostFrames: lostFrames, now: now)
+        return negotiation.take(status, now: now)
       }
     }
     applyHapticRectangles()
@@ -96,6 +96,10 @@ final class VideoStream: AppStream {
 
   func streamStateChanged(to state: StreamState) {
     StreamStateEvent.make(state)?.push(on: sink.pad)
+  }
+
+  func prepareInput() {
+    sink.state.withLock(and: state) { $1.lostFrames = $0.counters.framesLost }
   }
 
   var driverWaitTexts: (waiting: String, over: String) {
@@ -183,9 +187,8 @@ extension VideoStream {
   ///
   /// - Parameter size: nil for H.264 whose caps do not tell; its parameter sets will.
   func inputChanged(_ size: VideoSize?, isRaw: Bool) {
-    let lostFrames = sink.counters.framesLost
     let now = time.now
-    update { $0.inputChanged(size, isRaw: isRaw, lostFrames: lostFrames, now: now) }
+    update { $0.inputChanged(size, isRaw: isRaw, now: now) }
   }
 
   /// How pictures of the input are turned.
@@ -275,9 +278,8 @@ extension VideoStream {
     if let grant = results.firstOfService {
       // It may complete a resize. The connection thread reports that: this thread has the base class's preroll lock,
       // for which a flush in answer would wait.
-      let lostFrames = sink.counters.framesLost
       let now = time.now
-      if update({ $0.firstFrameQueued(of: grant, lostFrames: lostFrames, now: now) }) {
+      if update({ $0.firstFrameQueued(of: grant, now: now) }) {
         sink.count { $0.resizes &+= 1 }
         connection.setTimer(at: now)
       }
@@ -313,7 +315,7 @@ extension VideoStream {
 extension VideoStream {
   func sessionChanged(to status: AppSession.Status) {
     let former = self.state.withLock { $0.session }
-    let (state, lostFrames, now) = (status.videoState, sink.counters.framesLost, time.now)
+    let (state, now) = (status.videoState, time.now)
     let hasStarted = status.videoGrant.map { $0.epoch != former.videoGrant?.epoch } ?? false
     let hasResumed = state == .streaming && former.videoState == .suspended && !hasStarted
     if hasStarted { sink.countStream { $0.starts &+= 1 } }
@@ -321,7 +323,7 @@ extension VideoStream {
     if state != .streaming { touches.interrupt() }
     if state != .suspended { silence.endNotice() }
     // A file that waits while the stream is suspended may now ask for a pause.
-    ask(updateAndDeliver { $0.take(status, lostFrames: lostFrames, now: now) })
+    ask(updateAndDeliver { $0.take(status, now: now) })
     if hasStarted || hasResumed { connection.setTimer(at: time.now) }
     if state == .suspended, former.videoState != .suspended { silence.beginNotice(self) }
     // No picture will be encoded for a while.
@@ -413,11 +415,10 @@ extension VideoStream {
       asked.displays, reasons: RangesQuery.ask(sink.pad, asked.displays.map(turn.input)))
     sink.log(GST_LEVEL_INFO, "to be streamed: \(choice.acceptedDisplays), not: \(choice.rejections)")
     let supported = possible(choice.acceptedDisplays)
-    let lostFrames = sink.counters.framesLost
     let now = time.now
     do throws(VideoProblem) {
       let mustAsk = try updateAndDeliver { negotiation throws(VideoProblem) in
-        try negotiation.choose(choice, supported: supported, asked, lostFrames: lostFrames, now: now)
+        try negotiation.choose(choice, supported: supported, asked, now: now)
       }
       if mustAsk { askUpstream() }
     } catch {
@@ -470,9 +471,7 @@ extension VideoStream {
 }
 
 extension VideoNegotiation {
-  fileprivate mutating func take(
-    _ status: AppSession.Status, lostFrames: UInt64, now: Duration
-  ) -> Result<Questions, VideoProblem> {
-    Result { () throws(VideoProblem) in try sessionChanged(to: status, lostFrames: lostFrames, now: now) }
+  fileprivate mutating func take(_ status: AppSession.Status, now: Duration) -> Result<Questions, VideoProblem> {
+    Result { () throws(VideoProblem) in try sessionChanged(to: status, now: now) }
   }
 }
