@@ -30,6 +30,13 @@ import Testing
       { memory, _, _ in free(memory) }) == 1
   }
 
+  /// Where an allocation has failed, SSL_free of OpenSSL 3.5 pops what waits from a queue of DTLS that it has freed.
+  private static let areDatagramsSafe: Bool = {
+    guard let library = dlopen("libcrypto.so.3", RTLD_NOW), let symbol = dlsym(library, "OPENSSL_version_minor")
+    else { return true }
+    return unsafeBitCast(symbol, to: (@convention(c) () -> UInt32).self)() != 5
+  }()
+
   /// A connection with a record in each direction; whether it came about.
   private static func connect(datagrams: Bool) throws -> Bool {
     var pair = Pair(client: try .headUnit(), server: try .app(), datagrams: datagrams)
@@ -45,7 +52,7 @@ import Testing
     try #require(Self.replaceAllocator())
     let seed = testSeed()
     var random = SeededGenerator(seed: seed)
-    for datagrams in [false, true] {
+    for datagrams in Self.areDatagramsSafe ? [false, true] : [false] {
       #expect(try Self.connect(datagrams: datagrams))
       var index = Int.random(in: 0..<Self.stride, using: &random)
       var (failed, worked) = (0, 0)

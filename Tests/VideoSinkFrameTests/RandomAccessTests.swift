@@ -35,17 +35,27 @@ import Testing
     }
 
     /// How many frames come from the beginning of decoding to the first right picture.
-    var recovery: Int { self == .intraRefresh ? 11 : 0 }
+    var recovery: Int { self == .intraRefresh ? 11 : losesFirstGroup ? 12 : 0 }
+
+    /// Before a picture in the middle of a stream, libav makes those that its frame number skips, for which gst-libav has
+    /// no buffers. With the version of GStreamer 1.22 only one thread is stopped by that.
+    var losesFirstGroup: Bool {
+      var (major, minor, micro, nano) = (guint(0), guint(0), guint(0), guint(0))
+      gst_version(&major, &minor, &micro, &nano)
+      return self != .intraRefresh && minor > 22
+    }
   }
 
   /// Nothing but the pictures that are right is missing, and they are the encoder's.
   @Test(arguments: Encoder.allCases) func streamBeginsWithoutAnIDRPicture(_ encoder: Encoder) throws {
     let units = try encoder.units(60)
-    let harness = try SinkHarness(caps: EncodedUnit.caps())
+    let harness = try SinkHarness(.small(activation: nil), caps: EncodedUnit.caps())
     try harness.pipeline.play()
     _ = try harness.pipeline.waitForElementMessage("sdl-connected")
     // The size is in the caps, so that the service can start before the first key frame.
     for (unit, index) in units[1..<4] { harness.source.push(unit.bytes, at: index, flags: unit.flags) }
+    #expect(eventually { (try? harness.statistics["frames-dropped-not-streaming"]) == 3 })
+    try harness.show(.full)
     _ = try harness.headUnit.wait(for: "service") { $0.starts.isEmpty ? nil : true }
     #expect(harness.pipeline.drain().allSatisfy { $0.kind != .element("sdl-stream-started") })
     try deliver(units[4...], harness)
@@ -96,7 +106,8 @@ import Testing
     let video = Array(record.video[(record.starts.last ?? 0)...])
     let pictures = try decode(video, width: 320, height: 240)
     let originals = try decode(units.map(\.unit.bytes), width: 320, height: 240)
-    #expect(pictures.count == video.count && pictures.count > 40, "\(pictures.count) of \(video.count)")
+    let lost = video.count - pictures.count
+    #expect((encoder.losesFirstGroup ? 0...12 : 0...0).contains(lost) && pictures.count > 40, "\(lost) lost")
     let recovered = pictures.dropFirst(encoder.recovery)
     let areRight = recovered.elementsEqual(originals.suffix(recovered.count))
     #expect(areRight)

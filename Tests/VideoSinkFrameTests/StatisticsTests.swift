@@ -116,8 +116,10 @@ import Testing
     }
     try harness.start()
     let picture = Picture(320, 240, 0).bytes
+    // The first has started the stream. A live appsrc of GStreamer 1.26 takes none in PAUSED.
+    var count: UInt64 = 1
     for step in 0..<300 {
-      harness.push(picture)
+      if harness.source.push(picture, at: step + 1) == GST_FLOW_OK { count += 1 }
       switch step % 30 {
       case 5: try harness.setAppState(.resigning)
       case 10: try harness.setAppState(.foreground)
@@ -136,7 +138,7 @@ import Testing
     let result = poll.withLock { $0 }
     #expect(result.readCount > 50 && result.faults.isEmpty, "\(result.faults.first ?? "")")
     let statistics = sink.statistics
-    #expect(statistics.areFramesConserved && statistics["frames-in"] == 301)
+    #expect(statistics.areFramesConserved && statistics["frames-in"] == count, "\(statistics.fields)")
     harness.pipeline.stop()
     #expect(sink.statistics["frames-queued"] == 0 && harness.headUnit.record.violations == [])
   }
