@@ -186,8 +186,13 @@ import struct TestSupport.SeededGenerator
     let harness = try harness("x264enc", isLive: true)
     _ = EncoderSetup(try harness.pipeline.sink) { self.holdsBack($0, 3) }
     try harness.start()
-    harness.pushPictures(20)
-    let units = try harness.headUnit.waitForFrames(15)
+    // On a busy machine the link is not ready for each of them.
+    #expect(
+      eventually {
+        harness.pushPicture()
+        return harness.headUnit.record.video.count >= 15
+      })
+    let units = harness.headUnit.record.video
     #expect(try decode(units, width: 320, height: 240).count == units.count)
     harness.source.end()
     try harness.pipeline.waitForEnd()
