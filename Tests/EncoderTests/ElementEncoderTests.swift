@@ -273,7 +273,7 @@ import struct TestSupport.SeededGenerator
   /// ends.
   @Test(arguments: [true, false]) func blockedEncoder(endsWithAFlush: Bool) throws {
     let gate = Monitor(false)
-    let harness = try harness("openh264enc")
+    let harness = try harness("openh264enc", "keep-alive-interval=20")
     let setup = EncoderSetup(try harness.pipeline.sink) { encoder in
       guard let pad = try? encoder.pad("sink") else { return }
       if endsWithAFlush {
@@ -295,6 +295,9 @@ import struct TestSupport.SeededGenerator
     harness.pushPictures(3)
     let error = try harness.pipeline.waitForError()
     #expect(error.isStream(GST_STREAM_ERROR_ENCODE) && error.text.contains("openh264enc has not returned"), "\(error)")
+    // No second one, on either thread, with which a stop would have to wait as long again.
+    harness.watch(for: .milliseconds(200))
+    #expect(setup.count == 1)
     harness.pipeline.stop()
     #expect(try harness.statistics.areFramesConserved)
     // The test's reference is the last one once the element has been given up.
