@@ -6,6 +6,10 @@ import Testing
 /// The memory of the buffers that a test's source has sent, as long as anyone keeps it: in a buffer, a copy, or a list.
 final class LiveBuffers: Sendable {
   private let count = Monitor(0)
+  private let sent = Monitor(0)
+
+  /// How many buffers there have been.
+  var sentCount: Int { sent.withLock { $0 } }
 
   init(from source: Element) throws {
     // What still waits in an appsrc that never ran is its own.
@@ -23,6 +27,7 @@ final class LiveBuffers: Sendable {
   }
 
   private func follow(_ buffer: UnsafeMutablePointer<GstBuffer>) {
+    sent.withLock { $0 += 1 }
     for index in 0..<gst_buffer_n_memory(buffer) {
       guard let memory = gst_buffer_peek_memory(buffer, index) else { continue }
       count.withLock { $0 += 1 }

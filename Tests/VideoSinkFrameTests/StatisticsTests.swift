@@ -136,7 +136,10 @@ import Testing
     let result = poll.withLock { $0 }
     #expect(result.readCount > 50 && result.faults.isEmpty, "\(result.faults.first ?? "")")
     let statistics = sink.statistics
-    #expect(statistics.areFramesConserved && statistics["frames-in"] == 301)
+    let sentCount = harness.source.liveBuffers.sentCount
+    #expect(statistics.areFramesConserved && statistics["frames-in"] == sentCount)
+    // Since 1.24 a live source drops the picture that it has at hand when it pauses, here ten times.
+    #expect(sentCount <= 301 && sentCount >= (isLive ? 291 : 301), "\(sentCount)")
     harness.pipeline.stop()
     #expect(sink.statistics["frames-queued"] == 0 && harness.headUnit.record.violations == [])
   }
