@@ -31,7 +31,9 @@ import Testing
     let units = try encodedUnits(20)
     let (pictures, sound) = try record(units, silence: silence)
     #expect(pictures.count == units.count)
-    #expect(sound.flatMap(\.bytes).allSatisfy { $0 == 0 } && sound.isEmpty == (silence == "gap-events"))
+    // Since 1.26 the muxer writes a block without samples for each GAP event.
+    let samples = sound.flatMap(\.bytes)
+    #expect(samples.allSatisfy { $0 == 0 } && samples.isEmpty == (silence == "gap-events"))
   }
 
   /// Records an app that sends a picture every 40 ms, and utterances with some of them, until it ends.
