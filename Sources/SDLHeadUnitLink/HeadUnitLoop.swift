@@ -26,9 +26,10 @@ final class HeadUnitLoop {
   private var conditions = HeadUnitConditions()
   private var screen = HeadUnitScreen()
   private var script: HeadUnitScriptRun
-  /// While it lasts, only operations are taken: nothing is read from or written to apps, and no session's timers run.
-  private var stalledUntil: Duration?
-  var isStalled: Bool { stalledUntil != nil }
+  /// While it lasts (the command `stall`), only operations are taken: nothing is read from or written to apps, and no
+  /// session's timers run. A step of the script may begin it between any two inputs of an app.
+  private var hangsUntil: Duration?
+  var isHanging: Bool { hangsUntil != nil }
   /// The road of all connections, and since when it has been so.
   private var road: (shape: LinkShape, start: Duration)?
   private var isRefusing = false
@@ -76,20 +77,22 @@ final class HeadUnitLoop {
     let isStopping = server.isStopRequested
     let now = clock.now
     for operation in server.takeOperations() { apply(operation, now: now) }
-    if let end = stalledUntil, end <= now || isStopping {
-      stalledUntil = nil
+    if let end = hangsUntil, end <= now || isStopping {
+      hangsUntil = nil
       for connection in connections { connection.noteReading(now: now) }
     }
     if !isStopping { followScript(now: now) }
     for connection in connections {
-      if !isStalled { connection.followRoad(now: now) }
-      // Bytes are read before timers run: otherwise an app could time out although its bytes are there.
-      if !isStalled, connection.holdsInput || connection.isDue(at: now) {
-        read(connection)
-        for app in connection.apps { app.secondary?.read(into: readBuffer) }
+      if !isHanging {
+        connection.followRoad(now: now)
+        // Bytes are read before timers run: otherwise an app could time out although its bytes are there.
+        if connection.holdsInput || connection.isDue(at: now) {
+          read(connection)
+          for app in connection.apps { app.secondary?.read(into: readBuffer) }
+        }
       }
-      if !isStalled { connection.advance(now: now) }
-      if !isStalled || isStopping { connection.write() }
+      if !isHanging { connection.advance(now: now) }
+      if !isHanging || isStopping { connection.write() }
     }
     removeEnded()
     let isAdoptedGone = if case .connection = server.source { apps.isEmpty } else { false }
@@ -151,7 +154,7 @@ extension HeadUnitLoop {
   /// - Returns: false when the head unit hangs from now on, so that sessions get no input.
   func appDidTakeInput() -> Bool {
     if script.nextDeadline != nil { followScript(now: clock.now) }
-    return !isStalled
+    return !isHanging
   }
 }
 
@@ -167,8 +170,8 @@ extension HeadUnitLoop {
     for port in [primaryPort, offeredSecondaryPort, server.webSockets.port] {
       descriptors.append(pollfd(fd: descriptor(of: port, now: now), events: Int16(POLLIN), revents: 0))
     }
-    var deadlines = [stalledUntil, acceptPausedUntil, waiting.isEmpty ? nil : admissionPausedUntil]
-    if !isStalled {
+    var deadlines = [hangsUntil, acceptPausedUntil, waiting.isEmpty ? nil : admissionPausedUntil]
+    if !isHanging {
       for connection in connections { descriptors.append(connection.pollDescriptor(at: now)) }
       let awaited = connections.compactMap { $0.nextDeadline(at: now) }.min()
       let isStreaming = apps.contains { $0.session.isStreaming }
@@ -190,10 +193,10 @@ extension HeadUnitLoop {
       return
     }
     for (connection, descriptor) in zip(connections, descriptors.dropFirst(4))
-    where !isStalled && descriptor.revents & Int16(POLLIN | POLLHUP | POLLERR) != 0 {
+    where !isHanging && descriptor.revents & Int16(POLLIN | POLLHUP | POLLERR) != 0 {
       read(connection)
     }
-    guard !isStalled else { return }
+    guard !isHanging else { return }
     if descriptors[1].revents != 0, let port = primaryPort { accept(from: port, .primary, now: now) }
     if descriptors[2].revents != 0, let port = server.secondaryListener { accept(from: port, .secondary, now: now) }
     if descriptors[3].revents != 0, let port = server.webSockets.port { accept(from: port, .primary, now: now) }
@@ -237,7 +240,7 @@ extension HeadUnitLoop {
 
   /// Serves connections, as many as may be in a second.
   private func admitWaiting(now: Duration) {
-    guard !waiting.isEmpty, !isStalled else { return }
+    guard !waiting.isEmpty, !isHanging else { return }
     if isRefusing { waiting = WaitingPeers() }
     func count(_ address: String) -> Int { connections.count { $0.address.network == address } }
     while admissionPausedUntil == nil, let next = waiting.takeNext(count) {
@@ -251,7 +254,7 @@ extension HeadUnitLoop {
   }
 
   /// Whether a connection that waits at a port is accepted now.
-  private var canAccept: Bool { acceptPausedUntil == nil && !isStalled }
+  private var canAccept: Bool { acceptPausedUntil == nil && !isHanging }
 
   /// Whether a connection has a place, which another may have to give up for it.
   private func makeRoom(for role: ServedConnection.Role, from address: String, now: Duration) -> Bool {
@@ -405,7 +408,7 @@ extension HeadUnitLoop {
       for app in recipients(recipient) {
         let connection = transport == .primary ? app.connection : app.secondary
         // Data that earlier operations made it send.
-        if !isStalled { connection?.write() }
+        if !isHanging { connection?.write() }
         connection?.end(nil)
       }
     case .answerOnce(let recipient, let answer):
@@ -428,8 +431,8 @@ extension HeadUnitLoop {
       script.begin(gesture, app: id, now: now)
     case .stall(let time):
       // As above.
-      if !isStalled { for connection in connections { connection.write() } }
-      stalledUntil = now + time
+      if !isHanging { for connection in connections { connection.write() } }
+      hangsUntil = now + time
       for connection in connections { connection.noteReading(now: now) }
     case .shape(let shape):
       road = shape.map { ($0, now) }
@@ -451,9 +454,9 @@ extension HeadUnitLoop {
     apps.recipients(recipient, onScreen: screen.appOnScreen)
   }
 
-  /// Carries out the due steps of the script, unless the head unit is stalled.
+  /// Carries out the due steps of the script, unless the head unit hangs.
   private func followScript(now: Duration) {
-    while !isStalled, let due = script.takeDue(at: now) {
+    while !isHanging, let due = script.takeDue(at: now) {
       server.reportTests(of: &script)
       var recipient = due.app.map { HeadUnitServer.Recipient.app($0) } ?? .appOnScreen
       if let step = due.step, step.followsAppsEnd, recipients(recipient).isEmpty { recipient = .appOnScreen }

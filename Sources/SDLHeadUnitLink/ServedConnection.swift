@@ -118,22 +118,25 @@ final class ServedConnection {
 
   private var hasRegisteredApp: Bool { secondaryApp != nil || apps.contains { $0.session.summary != nil } }
 
-  /// The head unit reads the app's bytes as they come.
-  private var takesInput: Bool { isReading && !loop.isStalled && !isRoadStalled }
+  /// The head unit takes the app's bytes; whether the road carries any is another matter.
+  private var takesInput: Bool { isReading && !loop.isHanging }
+
+  /// The app's bytes are read as they come.
+  private var isInTime: Bool { takesInput && !isRoadStalled }
 
   func nextDeadline(at now: Duration) -> Duration? {
-    let onRoad = road?.nextDeadline(at: now, takesInput: isReading && !loop.isStalled)
+    let onRoad = road?.nextDeadline(at: now, takesInput: takesInput)
     return (apps.map { $0.session.nextDeadline } + [closeDeadline, registrationDeadline, onRoad]).compactMap(\.self)
       .min()
   }
 
   func isDue(at now: Duration) -> Bool {
-    apps.contains { $0.isDue(at: now) } || road?.isDue(at: now, takesInput: isReading && !loop.isStalled) ?? false
+    apps.contains { $0.isDue(at: now) } || road?.isDue(at: now, takesInput: takesInput) ?? false
   }
 
   /// Whether ``read(into:)`` has something to do, whatever poll(2) says.
   var holdsInput: Bool {
-    guard isReading, !loop.isStalled else { return false }
+    guard takesInput else { return false }
     return !heldItems.isEmpty || isBusy || socket.holdsInput && road.map { $0.allowance(at: clock.now) > 0 } ?? true
   }
 
@@ -158,7 +161,7 @@ final class ServedConnection {
   /// The transport is up for an app that was added.
   func connect(_ app: ServedApp, now: Duration) {
     app.perform { $0.transportConnected(now: now) }
-    if !takesInput { app.perform { $0.setReading(false, now: now) } }
+    if !isInTime { app.perform { $0.setReading(false, now: now) } }
   }
 
   func setReading(_ isReading: Bool, now: Duration) {
@@ -168,13 +171,13 @@ final class ServedConnection {
 
   /// Bytes are read from now on, or not.
   func noteReading(now: Duration) {
-    let takesInput = takesInput
-    for app in apps { app.perform { $0.setReading(takesInput, now: now) } }
+    let isInTime = isInTime
+    for app in apps { app.perform { $0.setReading(isInTime, now: now) } }
   }
 
   /// Nothing could be read for a while.
   func noteStandstill(since start: Duration, now: Duration) {
-    guard takesInput else { return }
+    guard isInTime else { return }
     for app in apps { app.waited(since: start, now: now) }
   }
 
@@ -449,7 +452,7 @@ extension ServedConnection {
     // The common buffer may be in use. The kernel's buffer bounds the rest, as the peer sends no more.
     withUnsafeTemporaryAllocation(byteCount: FrameReader.readSize, alignment: 8) { buffer in
       // A script may end the reading with any of these bytes.
-      while isReading, !loop.isStalled, !isOver { read(into: buffer) }
+      while takesInput, !isOver { read(into: buffer) }
     }
   }
 

@@ -39,6 +39,19 @@ import Testing
     #expect(screen.statistics["violations"] == 0, "\(screen.source["violations"] ?? "")")
   }
 
+  /// Later messages have the new name, too.
+  @Test func anAppThatChangesItsName() throws {
+    let screen = try HeadUnitPipeline()
+    let app = try RawApp.active(port: screen.port, name: "Map")
+    let registration: JSONObject = [
+      "language": .string("EN-US"), "hmiDisplayLanguage": .string("EN-US"), "appName": .string("Karte"),
+    ]
+    #expect(try app.request(.changeRegistration, registration).success)
+    #expect(eventually { screen.apps.contains("Karte") })
+    app.close()
+    #expect(try screen.pipeline.waitForElementMessage("sdl-app-unregistered")["name"] == "Karte")
+  }
+
   /// Policies beside those of the preset.
   @Test(arguments: [("", false), (#"grant="HapticGroup, Emergency-1""#, true)])
   func grants(property: String, isGranted: Bool) throws {

@@ -21,8 +21,10 @@ import Testing
     let headUnit = try HeadUnitProgram(in: folder, "--app-exits", "--record", video, "--record-audio", sound)
     let result = try Program.run(
       program, "--uri", headUnit.uri, "--app-name", "Clock", "--", "sh", "-c",
-      "xclock -update 1 & sleep 2; gst-launch-1.0 filesrc location=\(tone) ! wavparse ! pulsesink; sleep 1; kill $!; exit 5",
-      in: folder)
+      """
+      xclock -update 1 & while [ ! -s \(video) ]; do sleep 0.1; done
+      gst-launch-1.0 filesrc location=\(tone) ! wavparse ! pulsesink; sleep 1; kill $!; exit 5
+      """, in: folder)
     #expect(result.status == 5 && result.output.contains("picture started"), "\(result)")
     #expect(result.output.contains("sound started") && result.output.contains("the status 5"), "\(result)")
     let summary = headUnit.waitForEnd()

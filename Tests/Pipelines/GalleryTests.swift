@@ -217,9 +217,9 @@ import Testing
     ("nak-ladder", ["rejecting videoProtocol", "rejecting width, height", "protocol=(string)RTP"]),
   ])
   func scripted(_ script: String, texts: [String]) throws {
-    // Each script takes some two seconds of the stream.
+    // Each script takes some two seconds of the stream, which a busy machine may start late.
     let result = try example(
-      "scripted.sh", pipelines.appending(path: "scripts/\(script).txt").path, environment: ["NUM_BUFFERS": "120"]
+      "scripted.sh", pipelines.appending(path: "scripts/\(script).txt").path, environment: ["NUM_BUFFERS": "210"]
     ).wait()
     #expect(result.status == 0, "\(result)")
     let text = result.output + result.errors

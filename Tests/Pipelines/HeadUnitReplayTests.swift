@@ -17,6 +17,7 @@ import Testing
     ["/usr/bin/python3", Installation.package.appending(path: "Tests/Pipelines/Programs/show.py").path, end]
   }
 
+  /// For much longer than the driver needs: a busy machine may start it late.
   private static func stream(count: Int) -> [String] {
     [
       "sh", "-c",
@@ -61,10 +62,10 @@ import Testing
     try Data(script.utf8).write(to: folder.url.appending(path: "script"))
     let recorded = try run(
       ["--screen", "640x360", "--script", folder.path("script"), "--log", folder.path("drive.jsonl")],
-      Self.stream(count: 60))
+      Self.stream(count: 150))
     #expect(recorded.status == 0, "\(recorded)")
     let replay = ["--replay", folder.path("drive.jsonl")]
-    let same = try run(replay + ["--log", folder.path("again.jsonl")], Self.stream(count: 60))
+    let same = try run(replay + ["--log", folder.path("again.jsonl")], Self.stream(count: 150))
     #expect(same.status == 0, "\(same)")
     let check = """
       import json, sys
@@ -95,7 +96,7 @@ import Testing
       "on registered 1 after 0.5: level background\non registered 1 after 0.8: level full\n"
       + "on registered 1 after 1.2: cut"
     try Data(script.utf8).write(to: folder.url.appending(path: "script"))
-    var stream = Self.stream(count: 90)
+    var stream = Self.stream(count: 150)
     let plain = stream
     stream[2] += " conversation-log=\(folder.path("drive.jsonl"))"
     let recorded = try run(["--screen", "640x360", "--script", folder.path("script")], stream)

@@ -122,7 +122,7 @@ import Testing
     // Above those that the gallery's scripts take, and of this process alone.
     let port = 30_000 + Int(getpid()) % 1000 * 2 + (appIsFirst ? 1 : 0)
     let app = [
-      "gst-launch-1.0", "-m", "videotestsrc", "num-buffers=100", "is-live=true", "!", "sdlvideosink", "max-lateness=-1",
+      "gst-launch-1.0", "-e", "-m", "videotestsrc", "is-live=true", "!", "sdlvideosink", "max-lateness=-1",
       "uri=sdl://127.0.0.1:\(port)",
     ]
     let screen = [
@@ -132,6 +132,9 @@ import Testing
     let first = try Program(appIsFirst ? app : screen, in: folder)
     try first.waitForOutput { $0.contains(appIsFirst ? "Connecting to" : "Listening for") ? true : nil }
     let second = try Program(appIsFirst ? screen : app, in: folder)
+    // A picture is on the screen.
+    try (appIsFirst ? second : first).waitForOutput { $0.contains("(async-done)") ? true : nil }
+    (appIsFirst ? first : second).interrupt()
     let results = [first.wait(), second.wait()]
     #expect(results.allSatisfy { $0.status == 0 && !$0.errors.contains("WARN") }, "\(results)")
     let screenOutput = results[appIsFirst ? 1 : 0].output

@@ -117,12 +117,13 @@ import Testing
       uri = "sdl://127.0.0.1:\(try server.waitForOutput { $0.hasSuffix("\n") ? Int($0.dropLast()) : nil })"
       silentServer = server
     case .showsAnotherApp, .showsTheApp:
-      let program = try HeadUnitProgram(in: folder, car == .showsTheApp ? "--quiet" : "--no-activation")
+      let options = car == .showsTheApp ? ["--record", folder.path("record.h264")] : ["--no-activation"]
+      let program = try HeadUnitProgram(in: folder, arguments: options)
       uri = program.uri
       headUnit = program
     }
     let program = try start("preview.py", "--uri", uri)
-    if car == .showsTheApp { try program.waitForOutput { $0.contains("Registered") ? true : nil } }
+    if car == .showsTheApp { try program.wait { !folder.text("record.h264").isEmpty } }
     var last = Screenshot.Color.black
     for _ in 0..<3 {
       last = try screen.waitFor("moving bars") { $0[400, 200].isLike(last) ? nil : $0[400, 200] }

@@ -175,7 +175,7 @@ extension HeadUnitRun {
       reporter.changed(.apps)
     case .hmiStatusSent(let status), .systemContextSent(let status): changeStatus(status, of: id, report)
     case .appUnregistered(let reason): unregister(id, reason, report)
-    case .secondaryTransportRegistered, .secondaryTransportLost: reporter.changed(.apps)
+    case .secondaryTransportRegistered, .secondaryTransportLost, .nameChanged: reporter.changed(.apps)
     case .audioInClear: if report.isReporting, let app = report.apps[id] { reporter.streamInClear(app, .audio) }
     case .violation(let violation): if report.isReporting { note(violation, of: id, report.apps[id]?.name) }
     case .videoRefused(let rejection) where service == .video, .audioRefused(let rejection) where service == .audio:

@@ -79,6 +79,7 @@ struct ServedApps: Sendable {
           id: id, name: name, appID: appID, types: types, protocolVersion: version, peer: peers[id] ?? "",
           hasSecondaryTransport: secondaryTransports.contains(id)))
     case .appUnregistered: remove(id)
+    case .nameChanged(let name): change(id) { $0.name = name }
     case .hmiStatusSent(let status), .systemContextSent(let status):
       // Other windows are widgets.
       guard status.windowID == 0 else { return }

@@ -159,23 +159,25 @@ struct RegisteredApp: Sendable {
     MissingImages.warning(of: parameters, files: templates.files)
   }
 
-  /// Answers a request about neither the registration nor streams.
+  /// Why a request is not carried out, whichever part answers it; nil if it may be.
+  func refusal(of request: RPCMessage, _ context: ServedContext) -> RequestRefusal? {
+    let function = request.function
+    guard function.isKnownRequest else { return RequestRefusal(.unsupportedRequest, "There is no request \(function)") }
+    guard rpcVersion >= function.introduction else {
+      return RequestRefusal(
+        .unsupportedRequest, "\(function) needs RPC \(function.introduction), but \(rpcVersion) was agreed on")
+    }
+    guard isAllowed(function, context) else {
+      return RequestRefusal(.disallowed, context.policy.refusal(of: function, at: status.level))
+    }
+    return templates.refusal(of: request, systemContext: status.systemContext)
+  }
+
+  /// Answers a request about neither the registration nor streams, which is not refused.
   /// - Parameter others: the apps of the same phone; nil if their names are not checked.
   mutating func answer(_ request: RPCMessage, others: [AppIdentity]?, _ context: inout ServedContext) {
-    let function = request.function
-    guard function.isKnownRequest else {
-      return context.refuse(request, .unsupportedRequest, "There is no request \(function)")
-    }
-    guard rpcVersion >= function.introduction else {
-      let info = "\(function) needs RPC \(function.introduction), but \(rpcVersion) was agreed on"
-      return context.refuse(request, .unsupportedRequest, info)
-    }
-    guard isAllowed(function, context) else { return refuseByPolicy(request, &context) }
     context.requestWarning = context.requestWarning ?? templates.warning(of: request, rpcVersion: rpcVersion)
-    if let refusal = templates.refusal(of: request, systemContext: status.systemContext) {
-      return context.refuse(request, refusal.code, refusal.info)
-    }
-    switch function {
+    switch request.function {
     case .alert, .subtleAlert, .performInteraction, .scrollableMessage, .slider:
       guard interactions.begin(request, menu: templates.menu, &context) else { return }
       Self.reportTexts(of: request, &context)
@@ -199,12 +201,6 @@ struct RegisteredApp: Sendable {
       templates.answer(request, systemContext: status.systemContext, isChoosing: isChoosing, &context)
       Self.reportTexts(of: request, &context)
     }
-  }
-
-  /// Refuses a request that the policies do not allow at the present level.
-  func refuseByPolicy(_ request: RPCMessage, _ context: inout ServedContext) {
-    let info = context.policy.refusal(of: request.function, at: status.level)
-    context.refuse(request, .disallowed, info)
   }
 
   /// The app is asked to fetch a policy.

@@ -158,14 +158,16 @@ struct Registration: Sendable {
       return context.refuse(request, .encryptionNeeded, "\(request.function) has to be encrypted")
     }
     if scriptedAnswers.answer(request, &context) { return }
+    // An app may always leave.
+    if request.function == .unregisterAppInterface { return context.demand(.unregisterByApp(request)) }
+    if let refusal = app.refusal(of: request, context) {
+      return context.refuse(request, refusal.code, refusal.info)
+    }
     switch request.function {
-    case .unregisterAppInterface: context.demand(.unregisterByApp(request))
-    case .getSystemCapability where app.rpcVersion >= RPCVersion(4, 5):
-      guard app.isAllowed(.getSystemCapability, context) else { return app.refuseByPolicy(request, &context) }
+    case .getSystemCapability:
       capability.answer(request, app, &context)
       context.demand(.capabilityAnnounced)
-    case .sendHapticData where app.rpcVersion >= RPCVersion(4, 5):
-      guard app.isAllowed(.sendHapticData, context) else { return app.refuseByPolicy(request, &context) }
+    case .sendHapticData:
       guard app.mayStream else {
         return context.refuse(
           request, .disallowed, "Only apps of the type NAVIGATION or PROJECTION have touchable rectangles")

@@ -44,6 +44,8 @@ final class RawPath: FormatPath {
   private var hasWarnedOfUnreadable = false
   /// When a picture came that was not too late.
   private var lastTimely: Duration = .zero
+  /// The error of an encoder element: another one would fail in the same way, perhaps after seconds.
+  private var failure: EncoderError?
 
   init(_ output: FrameOutput, keyFrameRequest: AtomicFlag) {
     self.output = output
@@ -111,6 +113,7 @@ final class RawPath: FormatPath {
     lastPicture.forget()
     encodedPicture.forget()
     thinning.forgetDelayed()
+    failure = nil
   }
 
   func inputEnded() {
@@ -146,7 +149,7 @@ final class RawPath: FormatPath {
         return .dropped(.noPicture)
       }
     } catch {
-      encoder.close()
+      close(after: error)
       return .failed(.stream(GST_STREAM_ERROR_ENCODE, "The picture could not be encoded: \(error)"))
     }
   }
@@ -238,6 +241,7 @@ final class RawPath: FormatPath {
     _ picture: UnsafeMutablePointer<GstBuffer>, _ permission: VideoNegotiation.Permission, for use: FramePayload.Kind,
     as kind: PictureKind, isForced: Bool = false, waitingWith frame: Frame?
   ) throws(EncoderError) -> Encoding {
+    if let failure { throw failure }
     let began = output.time.now
     let payload = output.takePayload(use)
     var isDone = false
@@ -403,12 +407,19 @@ extension RawPath {
     return nil
   }
 
-  /// An element that has failed would fail again; libx264 may do better with the next picture.
+  /// No frame is at hand whose outcome could end the stream.
   private func failed(_ error: EncoderError, _ text: String) {
-    encoder.close()
+    guard failure == nil else { return }
+    close(after: error)
     output.sink.log(GST_LEVEL_WARNING, "\(text): \(error)")
-    guard case .element = error else { return }
+    guard failure != nil else { return }
     output.announce(.error(.stream(GST_STREAM_ERROR_ENCODE, "\(text): \(error)")))
+  }
+
+  /// libx264 may do better with the next picture.
+  private func close(after error: EncoderError) {
+    encoder.close()
+    if case .element = error { failure = error }
   }
 }
 
