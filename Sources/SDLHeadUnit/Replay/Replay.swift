@@ -18,6 +18,9 @@ package struct Replay: Equatable, Sendable {
     let video: VideoServiceParameters
     var actions: [Action] = []
     var isDone = false
+
+    /// Whether nothing that is ordered may come before it on this transport.
+    func isAwaited(on transport: TransportRole) -> Bool { !isDone && key.isOrdered && self.transport == transport }
   }
 
   private struct Action: Equatable, Sendable {
@@ -47,6 +50,11 @@ package struct Replay: Equatable, Sendable {
       case .control(.endService, let service, _, _): self = .end(service)
       case .control: return nil
       }
+    }
+
+    /// Nothing answers a notification, which one thread of the app may send while another waits for an answer.
+    var isOrdered: Bool {
+      if case .notification = self { false } else { true }
     }
 
     var description: String {
@@ -230,7 +238,7 @@ extension Replay {
     guard let index = steps[next...].prefix(Self.lookAhead).firstIndex(where: { !$0.isDone && $0.key == key }) else {
       return differ("\(key)", "the recorded app did not send it here")
     }
-    if let awaited = steps[next..<index].first(where: { !$0.isDone && $0.transport == message.transport }) {
+    if key.isOrdered, let awaited = steps[next..<index].first(where: { $0.isAwaited(on: message.transport) }) {
       differ(name(index), "it came before \(awaited.key) of line \(awaited.line)")
     }
     if case .start(.video) = key, let control = message.control { compare(control.parameters, index) }
