@@ -234,7 +234,7 @@ extension PictureGroup.Unit {
   /// Its form in `GET /video`: a header of 24 bytes, in network byte order, and the access unit. The header has the
   /// length of the access unit (4 bytes), the number (4), the app's session (1), flags (1: 1 for a key frame), width and
   /// height in pixels (2 each), 2 unused bytes, and the time in microseconds (8).
-  fileprivate func record(of app: UInt8) -> [UInt8] {
+  func record(of app: UInt8) -> [UInt8] {
     var record: [UInt8] = []
     record.reserveCapacity(24 + bytes.count)
     func append(_ number: some FixedWidthInteger) {

@@ -174,9 +174,21 @@ import Testing
     append(Self.sets + Self.keyFrame, Self.picture, Self.picture, Self.picture)
     #expect(numbers(after: 0) == [1, 2, 3, 4] && numbers(after: 2) == [3, 4] && numbers(after: 4) == [])
     #expect(numbers(after: 2, atMost: 1) == [3])
+    #expect(numbers(after: 1, atMost: Self.picture.count) == [2])
     #expect(numbers(after: 1, atMost: Self.picture.count + 1) == [2, 3])
+    #expect(group.decodable.map(\.bytes) == [Self.sets + Self.keyFrame, Self.picture, Self.picture, Self.picture])
     append(Self.keyFrame, Self.picture)
     #expect(numbers(after: 3) == [5, 6])
+  }
+
+  /// Its form for programs and pages.
+  @Test func record() {
+    let unit = PictureGroup.Unit(
+      number: 0x0102_0304, bytes: [9, 8, 7], isKeyFrame: true, size: (800, 480), time: .microseconds(0x0506_0708_090A))
+    let header: [UInt8] = [0, 0, 0, 3, 1, 2, 3, 4, 77, 1, 3, 0x20, 1, 0xE0, 0, 0, 0, 0, 5, 6, 7, 8, 9, 10]
+    #expect(unit.record(of: 77) == header + [9, 8, 7])
+    let other = PictureGroup.Unit(number: 5, bytes: [], isKeyFrame: false, size: (100_000, -1), time: .seconds(-1))
+    #expect(other.record(of: 1) == [0, 0, 0, 0, 0, 0, 0, 5, 1, 0, 0xFF, 0xFF] + [UInt8](repeating: 0, count: 12))
   }
 
   /// Without a key frame for long, the latest ones are kept for those who follow.

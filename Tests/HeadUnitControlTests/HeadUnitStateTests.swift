@@ -49,6 +49,23 @@ import Testing
     #expect(Self.app(Self.state([Self.registered, .appUnregistered(reason: .requestedByApp)])) == nil)
   }
 
+  /// The request of an overlay, while that is in front.
+  @Test func overlays() throws {
+    let members: JSONObject = ["alertText1": .string("Hello")]
+    let alert = ConversationMessage(
+      sender: .app,
+      content: .rpc(RPCMessage(type: .request, function: .alert, correlationID: 8, parameters: members)))
+    let shown: [HeadUnitSession.Event] = [
+      Self.registered, .message(alert), .interactionShown(.alert, for: .seconds(5), []),
+    ]
+    func overlays(_ events: [HeadUnitSession.Event]) throws -> JSONObject? {
+      try #require(Self.app(Self.state(events)))["screen"]?.object?["overlays"]?.object
+    }
+    #expect(try overlays(shown) == ["Alert": .object(members)])
+    #expect(try overlays(shown + [.interactionEnded(.subtleAlert, .success)]) == ["Alert": .object(members)])
+    #expect(try overlays(shown + [.interactionEnded(.alert, .success)]) == [:])
+  }
+
   /// There is no app before the registration, whatever the session sends.
   @Test func nothingBeforeTheRegistration() {
     let state = Self.state([

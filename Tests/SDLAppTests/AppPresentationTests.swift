@@ -154,4 +154,27 @@ import TestSupport
     #expect(
       Self.sent(driver) == (isAsked ? ["→ CloseApplication request"] : []) + ["→ UnregisterAppInterface request"])
   }
+
+  /// A file that the head unit wants encrypted is sent from its beginning once RPCs are, and not before.
+  @Test func encryptionNeeded() {
+    var configuration = Self.configuration(icon: 100_000)
+    configuration.encryption = .authenticateAndEncrypt
+    configuration.encryptionPolicy = .prefer
+    let driver = AppDriver(configuration, makeSecureChannel: { FakeChannel(isServer: true) })
+    driver.connect()
+    driver.acknowledgeSession()
+    driver.acceptRegistration()
+    driver.answerCapability()
+    driver.status(.none, .notStreamable)
+    driver.notify(.onPermissionsChange, Self.policy.json)
+    driver.respond(.putFile, Self.success)
+    #expect(driver.lastRPC?.parameters["offset"]?.integer == 65_536)
+    _ = driver.take()
+    driver.respond(.putFile, RPCResult(success: false, resultCode: .encryptionNeeded).json)
+    #expect(!driver.take().contains { $0.contains("PutFile") })
+    driver.shakeHands()
+    driver.acknowledgeEncrypted(.rpc)
+    #expect(driver.take().contains { $0.hasPrefix("→ PutFile request") })
+    #expect(driver.lastRPC?.parameters["offset"]?.integer == 0 && driver.lastRPC?.bulk.count == 65_536)
+  }
 }

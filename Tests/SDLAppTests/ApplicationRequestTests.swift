@@ -231,4 +231,15 @@ import TestSupport
       ])
     #expect(sessions.violations == [])
   }
+
+  /// Of a file only a part is on the way, so that it need not wait for what is unanswered.
+  @Test func fileBesideAnother() {
+    let driver = Self.ready()
+    driver.send(Self.request(0))
+    driver.send(
+      ApplicationRequest(
+        id: ApplicationRequest.ids.lowerBound + 1, .putFile, ["syncFileName": .string("a.png")],
+        bulk: [UInt8](repeating: 1, count: 2 << 20)))
+    #expect(driver.take() == ["→ GetVehicleData request", "→ PutFile request"])
+  }
 }

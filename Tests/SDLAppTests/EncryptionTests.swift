@@ -215,4 +215,17 @@ import Testing
     #expect(driver.session.status.videoGrant == nil)
     #expect(driver.failure != nil)
   }
+
+  /// A head unit may begin a hundred handshakes in a session.
+  @Test func handshakesAreBounded() {
+    let driver = AppDriver.encrypting(.prefer)
+    let query = SecurityQuery(type: 0, queryID: 1, sequenceNumber: 1, binary: [22, 3, 3, 0, 1, 7]).bytes
+    let answers = (1...102).map { number in
+      _ = driver.take()
+      driver.receiveSecurity(query, messageID: UInt32(400 + number))
+      return driver.sentQueries.last?.error.text
+    }
+    #expect(answers.firstIndex(of: "too many handshakes") == 100)
+    #expect(Set(answers).count == 2)
+  }
 }

@@ -101,4 +101,27 @@ extension HapticTests {
     driver.respond(.sendHapticData, ["success": .bool(false), "resultCode": .string(code)])
     #expect(driver.take() == ["• diagnostic"])
   }
+
+  /// A code of a hundred bytes can still be one.
+  @Test(arguments: [(100, true), (101, false)]) func lengthOfACode(count: Int, isTold: Bool) {
+    let driver = Self.streaming()
+    driver.setHapticRectangles(Self.list([10]))
+    _ = driver.take()
+    let code = String(repeating: "X", count: count)
+    driver.respond(.sendHapticData, ["success": .bool(false), "resultCode": .string(code)])
+    #expect(driver.take() == ["• diagnostic"] + (isTold ? ["• haptic rectangles refused \(code)"] : []))
+  }
+
+  /// Lists are a tenth of a second apart, also when the head unit answers at once.
+  @Test func interval() throws {
+    let driver = Self.streaming()
+    driver.setHapticRectangles(Self.list([10]))
+    Self.answer(driver)
+    _ = driver.take()
+    driver.setHapticRectangles(Self.list([20]))
+    driver.wait(.milliseconds(99))
+    #expect(driver.take() == [])
+    driver.wait(.milliseconds(1))
+    #expect(try Self.sent(driver) == [[20]])
+  }
 }

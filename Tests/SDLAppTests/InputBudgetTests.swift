@@ -1,5 +1,6 @@
-import SDLApp
 import Testing
+
+@testable import SDLApp
 
 /// What a head unit may make an app do, however fast it sends: the connection reads on only when the session lets it.
 @Suite struct InputBudgetTests {
@@ -87,5 +88,30 @@ import Testing
       #expect(driver.session.inputPause(now: driver.now) == nil)
       driver.wait(.milliseconds(8))
     }
+  }
+
+  /// Two seconds are in reserve, of which each frame takes its part.
+  @Test(arguments: [
+    (ControlFrame.serviceDataACK, 0, 20_000), (.heartbeatACK, 0, 20_000), (.startServiceACK, 0, 1000),
+    (.startServiceACK, 16 << 10, 333),
+  ])
+  func costOfFrames(control: ControlFrame, byteCount: Int, most: Int) {
+    let frame = Frame.control(
+      control, service: .video, version: 5, sessionID: 1, payload: [UInt8](repeating: 0, count: byteCount))
+    var budget = InputBudget()
+    for _ in 0..<most { budget.charge(.frame(frame), now: .zero) }
+    #expect(budget.pause(now: .zero) == nil)
+    budget.charge(.frame(frame), now: .zero)
+    #expect(budget.pause(now: .zero) != nil)
+  }
+
+  /// What the app has to do for a change of its stream, and for a touch.
+  @Test(arguments: [(InputBudget.change, 250), (InputBudget.touch, 8000)]) func costOfEvents(cost: Duration, most: Int)
+  {
+    var budget = InputBudget()
+    for _ in 0..<most { budget.charge(cost, now: .zero) }
+    #expect(budget.pause(now: .zero) == nil)
+    budget.charge(cost, now: .zero)
+    #expect(budget.pause(now: .zero) == cost)
   }
 }

@@ -68,4 +68,40 @@ import Testing
     driver.wait(.seconds(8))
     #expect(driver.take().contains("→ \(Self.start)"))
   }
+
+  /// The pauses double, up to ten minutes.
+  @Test func pauses() {
+    var avoidance = SecondaryAvoidance()
+    var now = Duration.zero
+    var pauses: [Duration] = []
+    for _ in 0..<7 {
+      avoidance.unanswered(now: now)
+      let end = avoidance.nextDeadline(now: now) ?? now
+      pauses.append(end - now)
+      now = end
+    }
+    #expect(pauses == [30, 60, 120, 240, 480, 600, 600].map { .seconds($0) })
+    #expect(!avoidance.isActive(now: now) && avoidance.nextDeadline(now: now) == nil)
+  }
+
+  /// A wait is told when it has lasted half a second, its cause and its end at once.
+  @Test func announcedWaits() {
+    var announcement = WaitAnnouncement()
+    announcement.update(.noTransport, now: .seconds(1))
+    #expect(announcement.reported == nil && announcement.nextDeadline == .milliseconds(1500))
+    announcement.update(.noTransport, now: .milliseconds(1499))
+    #expect(announcement.reported == nil && announcement.nextDeadline == .milliseconds(1500))
+    announcement.update(.noTransport, now: .milliseconds(1500))
+    #expect(announcement.reported == .noTransport && announcement.nextDeadline == nil)
+    announcement.update(.secondaryTransport, now: .milliseconds(1501))
+    #expect(announcement.reported == .secondaryTransport && announcement.nextDeadline == nil)
+    announcement.update(nil, now: .milliseconds(1502))
+    #expect(announcement.reported == nil && announcement.nextDeadline == nil)
+    // One that ends before is not told, and the next one begins anew.
+    announcement.update(.noTransport, now: .seconds(2))
+    announcement.update(nil, now: .milliseconds(2400))
+    #expect(announcement.reported == nil && announcement.nextDeadline == nil)
+    announcement.update(.noTransport, now: .milliseconds(2500))
+    #expect(announcement.reported == nil && announcement.nextDeadline == .seconds(3))
+  }
 }

@@ -79,11 +79,12 @@ import Testing
 
   /// A head unit that ends the service itself, as SDL Core does when the driver leaves, confirms nothing more; the app's
   /// acknowledgement follows all records.
-  @Test(arguments: [true, false]) func lossAfterTheHeadUnitsEnd(isSoon: Bool) {
+  @Test(arguments: [(1000, true), (19_999, true), (20_000, false), (30_000, false)])
+  func lossAfterTheHeadUnitsEnd(milliseconds: Int, isSoon: Bool) {
     let driver = encrypted()
     driver.control(.endService, .video, on: .secondary)
     driver.status(.background, .notStreamable)
-    driver.wait(isSoon ? .seconds(1) : .seconds(30))
+    driver.wait(milliseconds: milliseconds)
     #expect(driver.session.status.videoState == .stopped)
     driver.loseSecondary()
     #expect(driver.failure == (isSoon ? .encryptedTransportLost : nil))

@@ -128,7 +128,7 @@ import Testing
     _ = transport.updated(Self.withdrawn, now: .zero)
     #expect(transport.reconcile(isWanted: true, now: .zero) == Self.end(of: stage))
     // The head unit has to notice before its services start elsewhere.
-    let settled = SecondaryTransport.settlingTime
+    let settled = Duration.milliseconds(200)
     #expect(transport.nextDeadline(isWanted: true, now: .zero) == (stage == .registered ? settled : nil))
     #expect(transport.nextDeadline(isWanted: true, now: settled) == nil)
     #expect(transport.reconcile(isWanted: true, now: .seconds(1000)) == [])
@@ -166,6 +166,27 @@ import Testing
     }
     #expect(transport.state == before)
     #expect(transport.counters.refusedUpdates == 4)
+    // They are counted, and the first eight told.
+    let more = (0..<6).map { _ in transport.updated(TransportEventUpdate(address: "0.0.0.0", port: 1), now: .zero).count
+    }
+    #expect(more == [1, 1, 1, 1, 0, 0] && transport.counters.refusedUpdates == 10)
+  }
+
+  /// Services wait for the first attempt, for a second.
+  @Test func worthWaiting() {
+    var transport = Self.offered()
+    #expect(transport.worthWaiting(now: .zero) == nil)
+    _ = transport.updated(Self.update, now: .seconds(5))
+    _ = transport.reconcile(isWanted: true, now: .seconds(5))
+    #expect(transport.worthWaiting(now: .milliseconds(5999)) == .seconds(6))
+    #expect(transport.nextDeadline(isWanted: true, now: .seconds(5)) == .seconds(6))
+    #expect(transport.worthWaiting(now: .seconds(6)) == nil)
+    #expect(transport.nextDeadline(isWanted: true, now: .seconds(6)) == .seconds(15))
+    var lost = transport
+    _ = transport.connected(attempt: 1, now: .seconds(5))
+    transport.accepted(now: .seconds(5))
+    _ = lost.closed(attempt: 1, reason: "cut", now: .milliseconds(5500))
+    #expect([transport, lost].map { $0.worthWaiting(now: .milliseconds(5600)) } == [nil, nil])
   }
 
   @Test(arguments: Stage.allCases) func lateEventsOfAnEarlierAttempt(stage: Stage) {

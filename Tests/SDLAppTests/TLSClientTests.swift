@@ -77,6 +77,15 @@ import Testing
     #expect(driver.sentQueries.count == 1)
   }
 
+  /// What a head unit says is bounded.
+  @Test func longTextOfAnError() {
+    let driver = driver()
+    driver.wait(.milliseconds(300))
+    driver.receive(.error(.invalidData, String(repeating: "x", count: 300)))
+    let text = String(repeating: "x", count: 200)
+    #expect(driver.diagnostics.last { $0.contains("TLS error") }?.hasSuffix(": \(text)") == true)
+  }
+
   /// The start that comes once it is ready has a handshake as well.
   @Test func aHeadUnitThatIsNotReadyForMinutes() {
     let driver = driver()

@@ -47,5 +47,35 @@ extension LinkTests {
       server.stop()
       server.join()
     }
+
+    /// There is a place for the second transport of each app, and two more for those that come before the end of a
+    /// former one is noticed. Who does not say in ten seconds whose it is has to go.
+    @Test func secondTransports() throws {
+      let clock = ManualClock()
+      var configuration = quickHeadUnit()
+      configuration.behaviour.secondaryTransport = .served
+      var admission = HeadUnitServer.Admission()
+      admission.maximumConnectionCount = 1
+      let server = try HeadUnitServer(
+        configuration: configuration, address: "127.0.0.1", port: 0, admission: admission, clock: TimeSource(clock),
+        observer: HeadUnitRecorder())
+      clock.onAdvance { [weak server] in server?.wakeUp.signal() }
+      try server.start()
+      let app = try PhoneConnection(port: try #require(server.port))
+      let session = try #require(app.start()).id
+      #expect(app.waitForOffer() != nil)
+      #expect(app.register("Map", "1", session: session) == "SUCCESS")
+      let port = try #require(server.secondaryPort)
+      let connections = try (0..<3).map { _ in try PhoneConnection(port: port) }
+      #expect(try PhoneConnection(port: port).waitForClose())
+      clock.advance(by: .milliseconds(9999))
+      connections[2].registerSecondary(session: session)
+      #expect(connections[2].waitForControl(.registerSecondaryTransportACK, .control, session: session))
+      clock.advance(by: .milliseconds(1))
+      for connection in connections[..<2] { #expect(connection.waitForClose()) }
+      #expect(app.request(.listFiles, [:], session: session) == "SUCCESS")
+      server.stop()
+      server.join()
+    }
   }
 }

@@ -39,5 +39,61 @@ extension LinkTests {
       let text = JSONValue.string(String(repeating: "x", count: Self.limit))
       #expect(refusal(.putFile, ["syncFileName": text], bulk: 1) != nil)
     }
+
+    private func add(
+      _ queue: inout ApplicationQueue, _ function: FunctionID = .addCommand, bulk count: Int = 0
+    ) -> Result<Int32, ApplicationRequest.Refusal> {
+      do throws(ApplicationRequest.Refusal) {
+        return .success(try queue.add(function, [:], bulk: [UInt8](repeating: 0, count: count)))
+      } catch {
+        return .failure(error)
+      }
+    }
+
+    /// A hundred requests may wait for their answers, each with an id of its own.
+    @Test func unansweredRequests() {
+      var queue = ApplicationQueue()
+      #expect(add(&queue) == .failure(.notRegistered))
+      queue.open()
+      for id in 65_536..<65_636 as Range<Int32> { #expect(add(&queue) == .success(id)) }
+      #expect(queue.take().map(\.id) == Array(65_536..<65_636) && queue.take().isEmpty)
+      #expect(add(&queue) == .failure(.full))
+      queue.answered(65_600)
+      // Nobody takes a late answer to the former request for that to the next one.
+      #expect(add(&queue) == .success(65_636))
+      #expect(add(&queue) == .failure(.full))
+    }
+
+    /// They have 16 MiB together.
+    @Test func largeRequests() {
+      var queue = ApplicationQueue()
+      queue.open()
+      let sizes = [10 << 20, 6 << 20].map { $0 - Self.braces }
+      #expect(add(&queue, .putFile, bulk: sizes[0]) == .success(65_536))
+      #expect(add(&queue, .putFile, bulk: sizes[1] + 1) == .failure(.full))
+      #expect(add(&queue, .putFile, bulk: sizes[1]) == .success(65_537))
+      #expect(add(&queue) == .failure(.full))
+      queue.answered(65_537)
+      #expect(add(&queue) == .success(65_538))
+    }
+
+    /// What has not been sent when the connection ends needs an answer from here.
+    @Test func closed() {
+      var queue = ApplicationQueue()
+      queue.open()
+      _ = (add(&queue), queue.take(), add(&queue, .show))
+      #expect(queue.close().map(\.function) == [.show] && queue.close().isEmpty)
+      #expect(add(&queue) == .failure(.notRegistered))
+    }
+
+    /// The session gets what is new, and all of it again when it begins.
+    @Test func commandsOfAService() {
+      var command = AppConnection.ServiceCommand(0)
+      #expect(command.take() == nil)
+      command.change { $0 = 5 }
+      #expect(command.take() == 5 && command.take() == nil && command.parameters == 5)
+      command.renew()
+      #expect(command.take() == 5 && command.take() == nil)
+    }
   }
 }

@@ -109,4 +109,35 @@ import Testing
     file.close()
     #expect(MonotonicClock.now - began < .milliseconds(500))
   }
+
+  /// As the sizes in the header of a sound file, which are known at its end.
+  @Test func theBeginningIsReplaced() throws {
+    let path = path()
+    defer { unlink(path) }
+    let file = try file(path)
+    file.replaceBeginning(Array("head".utf8))
+    _ = file.append(Array("0000 and more".utf8))
+    try file.start()
+    file.finish()
+    #expect(try text(path) == "head and more")
+    _ = file.append(Array(", much".utf8))
+    file.replaceBeginning(Array("HEAD".utf8))
+    file.close()
+    #expect(try text(path) == "HEAD and more, much")
+  }
+
+  /// Nobody waits for a reader that reads nothing, not even at the end.
+  @Test(.timeLimit(.minutes(1))) func readerThatStandsStill() throws {
+    var ends: [Int32] = [0, 0]
+    #expect(pipe(&ends) == 0)
+    for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+    let file = BackgroundFile(ends[1], name: "test", maximumByteCount: 1 << 20)
+    try file.start()
+    _ = file.append([UInt8](repeating: 1, count: 1 << 19))
+    file.finish()
+    #expect(file.failure == nil)
+    close(ends[0])
+    file.close()
+    #expect(file.failure == EPIPE)
+  }
 }

@@ -43,10 +43,16 @@ extension LinkTests {
       #expect(eventually { ConnectedDescriptor.fault(of: socket.descriptor) == nil })
       let app = ConnectionRecorder()
       let connection = try connection(dup(socket.descriptor), app)
-      var isWithoutDelay: Int32 = 0
-      var size = socklen_t(MemoryLayout<Int32>.size)
-      _ = getsockopt(socket.descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &isWithoutDelay, &size)
-      #expect(isWithoutDelay == 1)
+      func option(_ name: Int32, _ level: Int32 = Int32(IPPROTO_TCP)) -> Int32 {
+        var value: Int32 = -1
+        var size = socklen_t(MemoryLayout<Int32>.size)
+        _ = getsockopt(socket.descriptor, level, name, &value, &size)
+        return value
+      }
+      #expect(option(TCP_NODELAY) == 1 && option(TCP_NOTSENT_LOWAT) == 32 << 10)
+      // A peer that has gone is noticed after 8 s, as by SDL Core.
+      #expect(option(SO_KEEPALIVE, SOL_SOCKET) == 1)
+      #expect([TCP_KEEPIDLE, TCP_KEEPINTVL, TCP_KEEPCNT].map { option($0) } == [3, 1, 5])
       connection.setVideoRequest(testRequest)
       try connection.start()
       let grant = try #require(app.waitForGrant())

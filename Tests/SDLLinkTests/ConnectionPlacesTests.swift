@@ -91,9 +91,9 @@ import Testing
     let alone = (0..<200).count { _ in budget.allows("a", at: now) }
     // Another has its share all the same.
     let other = (0..<200).count { _ in budget.allows("b", at: now) }
-    #expect(alone == HandshakeBudget.total.limit && other == HandshakeBudget.total.limit / 4)
-    let isAllowedLater = budget.allows("a", at: now + HandshakeBudget.total.window)
-    #expect(isAllowedLater)
+    #expect(alone == 100 && other == 25)
+    let later = [9999, 10_000].map { budget.allows("a", at: now + .milliseconds($0)) }
+    #expect(later == [false, true])
   }
 
   @Test func addressesAreForgotten() {
@@ -102,6 +102,19 @@ import Testing
     #expect(limits.isReached(by: "a", at: now) && !limits.isReached(by: "b", at: now))
     for index in 0..<1000 { limits.count("b\(index)", at: now + .seconds(1)) }
     #expect(!limits.isReached(by: "a", at: now) && limits.isReached(by: "b999", at: now + .seconds(1)))
+  }
+
+  /// Of 256 addresses, the one that has been quiet longest.
+  @Test func addressForgottenFirst() {
+    var limits = AddressLimits(RateLimit(limit: 2, window: .seconds(60)))
+    func count(_ address: String, after seconds: Int) { limits.count(address, at: now + .seconds(seconds)) }
+    func reached() -> [Bool] { ["a", "c"].map { limits.isReached(by: $0, at: now + .seconds(9)) } }
+    for (second, address) in ["a", "a", "c", "c"].enumerated() { count(address, after: second) }
+    for index in 0..<254 { count("b\(index)", after: 4) }
+    #expect(reached() == [true, true])
+    count("a", after: 5)
+    count("b254", after: 6)
+    #expect(reached() == [true, false])
   }
 
   @Test func sessionIDs() {

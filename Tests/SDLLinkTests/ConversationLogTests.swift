@@ -64,6 +64,11 @@ extension ConversationWriter {
     #expect(line["type"] == .string("StartServiceNAK") && line["transport"] == .string("secondary"))
     #expect(
       line["params"] == .object(["rejectedParams": .array([.string("width")]), "reason": .string("no")]))
+    #expect(line["text"] == .string("width; no"))
+    let heartbeat = Frame.control(.heartbeat, service: .control, version: 5, sessionID: 1)
+    writer.note(ConversationMessage(.heartbeat, heartbeat, by: .app, on: .primary), of: 1)
+    let other = try #require(try writer.allLines.last)
+    #expect(other["type"] == .string("Heartbeat") && other["params"] == nil && other["text"] == nil)
   }
 
   /// The last lines alone are kept.
@@ -77,6 +82,59 @@ extension ConversationWriter {
     let first = writer.lines(after: 0, atMost: 1).last
     for number in [Int.min, -1] { #expect(writer.lines(after: number, atMost: 1).last == first) }
     #expect(writer.lines(after: .max, atMost: .max).0.isEmpty)
+  }
+
+  /// Also when each is large; the oldest go first, until the others have room.
+  @Test func recentBytesAreBounded() {
+    var lines = RecentLines()
+    func numbers() -> [Int] {
+      var numbers: [Int] = []
+      while true {
+        let (bytes, last) = lines.lines(after: numbers.last ?? 0, atMost: 1)
+        if bytes.isEmpty { return numbers }
+        numbers.append(last)
+      }
+    }
+    lines.add([UInt8](repeating: 0, count: 8 << 20), number: 1)
+    for number in 2...9 { lines.add([UInt8](repeating: 0, count: 1 << 20), number: number) }
+    #expect(numbers() == Array(1...9))
+    lines.add([0], number: 10)
+    #expect(numbers() == Array(2...10))
+    for number in 11...17 { lines.add([UInt8](repeating: 0, count: 1 << 20), number: number) }
+    #expect(numbers() == Array(2...17))
+    lines.add([UInt8](repeating: 0, count: 1 << 20), number: 18)
+    #expect(numbers() == Array(3...18))
+  }
+
+  /// What a head unit's server reports: the app is named while it is registered.
+  @Test(arguments: [true, false]) func linesOfASession(countsMedia: Bool) throws {
+    let writer = writer()
+    let conversation = ServerConversation(writer, countsMedia: countsMedia)
+    func note(_ events: HeadUnitSession.Event...) { for event in events { conversation.note(.session(id: 3, event)) } }
+    let registered = HeadUnitSession.Event.appRegistered(
+      name: "Map", id: "1", types: [], protocolVersion: ProtocolVersion(5, 4, 0), .success)
+    let end = HeadUnitServerEvent.disconnected(id: 3, .closedByPeer(address: "car"), VideoStreamStatistics())
+    conversation.note(.connected(id: 3, peer: "car"))
+    note(registered, .videoData([1, 2, 3]), .videoData([4]), .driverInput(.keyboard("A")), .capabilityUpdateDeferred)
+    note(.appUnregistered(reason: .requestedByApp), .capabilityUpdateDeferred, registered)
+    conversation.note(end)
+    note(.capabilityUpdateDeferred)
+    writer.finish()
+    let lines = try writer.allLines
+    let others = lines.filter { $0["kind"] != .string("media") }
+    #expect(
+      others.map { $0["kind"]?.string } == [
+        "state", "state", "event", "event", "state", "event", "state", "state", "event",
+      ])
+    #expect(others.allSatisfy { $0["session"] == .integer(3) })
+    #expect(others.map { $0["app"]?.string } == [nil, "Map", "Map", "Map", "Map", nil, "Map", "Map", nil])
+    #expect(others.map { $0["dir"]?.string } == [nil, nil, "driver", nil, nil, nil, nil, nil, nil])
+    #expect(others[0]["peer"] == .string("car") && others[7]["cause"]?.string?.contains("car") == true)
+    #expect(others[1]["params"]?.object?["name"] == .string("Map") && others[3]["params"] == nil)
+    #expect(others[2]["params"] == .object(["input": .string("keyboard A")]))
+    let media = lines.filter { $0["kind"] == .string("media") }
+    #expect(media.map { $0["messages"]?.integer } == (countsMedia ? [2] : [nil, nil]))
+    #expect(media.map { $0["bytes"]?.integer } == (countsMedia ? [4] : [3, 1]))
   }
 
   /// A session whose messages, events and commands are full of what identifies somebody.

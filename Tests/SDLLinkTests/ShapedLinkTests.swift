@@ -261,4 +261,75 @@ import Testing
     road.send()
     #expect(road.sent.count == 500 + 15 * 400 + 500 && road.waits.isEmpty)
   }
+
+  /// How many bytes of the app enter the road at once: those of 10 ms, within bounds.
+  @Test(arguments: [
+    ("up=10kbit", 256), ("up=204kbit", 256), ("up=400kbit", 500), ("up=8mbit", 10_000), ("up=52mbit", 65_000),
+    ("up=1000mbit", 65_536), ("delay=10ms", 65_536),
+  ])
+  func pieces(words: String, byteCount: Int) throws {
+    #expect(try Road(words).link.allowance(at: Self.start) == byteCount)
+  }
+
+  /// Those of 250 ms wait in front of it, within bounds.
+  @Test(arguments: [
+    (10_000, 8192), (262_144, 8192), (264_000, 8250), (8_000_000, 250_000), (8_388_608, 262_144),
+    (1_000_000_000, 262_144),
+  ])
+  func waitingInTheKernel(rate: Int, byteCount: Int32) {
+    #expect(ShapedLink.kernelByteCount(of: rate) == byteCount)
+  }
+
+  /// A reader that is late makes up for 50 ms, and for nothing where it has had nothing to read for longer.
+  @Test func lateReader() throws {
+    var link = try Road("up=400kbit").link
+    _ = noise(500).withUnsafeBytes { link.receive($0, isCrowded: true, now: Self.start) }
+    let times = [9, 10, 30, 60, 61]
+    #expect(times.map { link.allowance(at: Self.start + .milliseconds($0)) } == [0, 500, 1500, 3000, 500])
+  }
+
+  /// Bytes that have waited for 100 ms count, once.
+  @Test func everyNoticeableWait() throws {
+    var road = try Road("up=400kbit")
+    road.run(for: .seconds(1))
+    #expect(road.waits == Array(repeating: .milliseconds(100), count: 9))
+  }
+
+  /// Of a former road, what is still on the way comes at once, and nothing else is left.
+  @Test func partOfAFormerRoad() throws {
+    var road = try Road("up=80kbit delay=100ms")
+    road.run(for: .milliseconds(200))
+    #expect(!road.bytes.isEmpty && road.bytes.count < road.sent.count)
+    _ = noise(5000).withUnsafeBytes { road.link.receive($0, isCrowded: false, now: road.now) }
+    try road.change("up=8mbit")
+    #expect(road.link.allowance(at: road.now) == 10_000)
+    road.take()
+    #expect(road.bytes.count == road.sent.count + 5000 && road.link.isEmpty)
+    try road.change("delay=10ms")
+    #expect(road.link.allowance(at: road.now) == 65_536)
+  }
+
+  /// A connection that comes late keeps to the schedule of all.
+  @Test func stallsOfALateConnection() throws {
+    let shape = try LinkShape.parse(["loss-stall=300ms/5s"])
+    var link = ShapedLink()
+    let now = Self.start + .seconds(1000)
+    link.change(to: shape, since: Self.start, now: now)
+    let next = try #require(link.nextDeadline(at: now, takesInput: true))
+    #expect(next > now && next < now + .seconds(7.5))
+  }
+
+  /// Pieces are bounded, however small they are.
+  @Test func tinyPieces() throws {
+    var direction = ShapedDirection(seed: 1)
+    direction.change(rate: nil, try #require(try LinkShape.parse(["delay=1s"])), now: Self.start)
+    func append(_ number: Int) {
+      [UInt8(1)].withUnsafeBytes { direction.append($0, now: Self.start + .nanoseconds(number)) }
+    }
+    for number in 1..<16_384 { append(number) }
+    let end = Self.start + .milliseconds(1)
+    #expect(direction.allowance(at: end, lateness: false) == 65_536)
+    append(16_384)
+    #expect(direction.allowance(at: end, lateness: false) == 0)
+  }
 }

@@ -36,4 +36,13 @@ import Testing
     #expect(look(at: 65) == .wait)
     #expect(look(at: 66) == .notice(after: .seconds(5)))
   }
+
+  /// A connection that another can replace is given up soon, and without a word before.
+  @Test mutating func replaceable() {
+    watch.limit = StallWatch.replaceableLimit
+    #expect(look(at: 10) == .wait)
+    #expect(watch.nextDeadline == .seconds(12))
+    #expect(look(at: 11.9) == .wait)
+    #expect(look(at: 12) == .giveUp(after: .seconds(2)))
+  }
 }

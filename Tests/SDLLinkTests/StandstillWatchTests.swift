@@ -42,6 +42,9 @@ import Testing
     #expect(
       standstills(isStreaming: true, wakingUpAt: [1000, 1300, 1600, 1900, 2200, 2500]).map { $0 != nil }
         == [false, true, false, false, false, true])
+    #expect(standstills(isStreaming: true, wakingUpAt: [1000, 1300, 2299]).last == .some(nil))
+    let since: Duration = .milliseconds(1300 + 250 - 500)
+    #expect(standstills(isStreaming: true, wakingUpAt: [1000, 1300, 2300]).last == since)
   }
 
   @Test func wakesUpInTime() {

@@ -224,9 +224,9 @@ extension LinkTests {
       let waiting = try Waiting()
       let silent = try (0..<40).map { try waiting.connect($0.isMultiple(of: 2) ? [] : Array("GET / HT".utf8)) }
       #expect(try status(waiting.connect(WebSocketTests.request)) == "HTTP/1.1 101 Switching Protocols")
-      #expect(silent[0].readAll().isEmpty && silent[1].readAll().isEmpty)
+      for index in [0, 1, 24] { #expect(silent[index].readAll().isEmpty, "\(index)") }
       #expect(waiting.hasLogged("others want its place"))
-      #expect(!silent[39].isClosedByPeer)
+      #expect(!silent[25].isClosedByPeer && !silent[39].isClosedByPeer)
       waiting.listener.stop()
     }
 

@@ -192,4 +192,47 @@ import Testing
     #expect(try notification.json == json(text))
     #expect(try OnPermissionsChange(json: json(text)).protection == .functions([.show]))
   }
+
+  /// What is known of the display, though it is one of both.
+  @Test func displayOfARegistration() throws {
+    func display(_ change: (inout RegisterAppInterfaceResponse) -> Void) -> JSONObject? {
+      var response = RegisterAppInterfaceResponse(result: RPCResult(success: true, resultCode: .success))
+      change(&response)
+      return response.json["displayCapabilities"]?.object
+    }
+    let resolution = try #require(display { $0.screenResolution = ImageResolution(800, 480) })
+    #expect(resolution["graphicSupported"] == .bool(true) && resolution["screenParams"]?.object?.count == 2)
+    let graphics = try #require(display { $0.graphicSupported = false })
+    #expect(graphics["graphicSupported"] == .bool(false) && graphics["screenParams"] == nil)
+    #expect(display { _ in } == nil)
+  }
+
+  /// What a partial update leaves of the capability of before.
+  @Test func updatedCapability() throws {
+    func entries(_ range: Range<Int>) -> String {
+      range.map { #"{"preferredResolution":{"resolutionWidth":\#($0),"resolutionHeight":10}}"# }.joined(separator: ",")
+    }
+    func capability(_ members: String) throws -> VideoStreamingCapability {
+      VideoStreamingCapability(json: try json("{\(members)}"))
+    }
+    let size = #""preferredResolution":{"resolutionWidth":99,"resolutionHeight":99}"#
+    let large = try capability(#""scale":2,"additionalVideoStreamingCapabilities":[\#(entries(1..<106))]"#)
+    #expect(large.unreadCapabilityCount == 5)
+    // Neither a rate nor a scale is another layout.
+    let rate = large.updated(by: try capability(#""preferredFPS":10,"scale":3"#))
+    #expect(rate.additionalCapabilities == large.additionalCapabilities && rate.unreadCapabilityCount == 5)
+    #expect(rate.preferredFPS == 10 && rate.scale == 3)
+    let resized = rate.updated(by: try capability(size))
+    #expect(resized.additionalCapabilities == nil && resized.unreadCapabilityCount == 0)
+    #expect(resized.formerCapabilities == large.additionalCapabilities && resized.scale == 3)
+    let listed = resized.updated(
+      by: try capability(#""additionalVideoStreamingCapabilities":[\#(entries(1..<103))]"#))
+    #expect(listed.formerCapabilities == [] && listed.unreadCapabilityCount == 2)
+    #expect(listed.additionalCapabilities?.count == 100)
+    // An update of several at once may have replaced a newer list.
+    let combined = try capability(#""additionalVideoStreamingCapabilities":[\#(entries(7..<9))]"#).updated(
+      by: try capability(size))
+    #expect(listed.updated(by: combined).formerCapabilities == combined.formerCapabilities)
+    #expect(combined.formerCapabilities.count == 2)
+  }
 }

@@ -98,7 +98,7 @@ import TestSupport
         document = BSONDocument([("d", index % 2 == 0 ? .document(document) : .array([.document(document)]))])
       }
     }
-    #expect(failure(nested(2).bytes) == nil)
+    #expect(failure(nested(4).bytes) == nil && failure(nested(5).bytes) == .limit)
     #expect(failure(nested(100).bytes) == .limit)
     #expect(failure(nested(3000).bytes) == .limit)
   }

@@ -223,5 +223,7 @@ import TestSupport
     for length in 0..<42 { #expect(SecurityQuery(payload: Array(payload.prefix(length))) == nil) }
     #expect(SecurityQuery(payload: Array(payload.prefix(42)))?.binary.isEmpty == true)
     #expect(SecurityQuery(payload: [UInt8](repeating: 0xFF, count: 64)) == nil)
+    let nothing = SecurityQuery(type: 0x10, queryID: 1, sequenceNumber: 3)
+    #expect(nothing.bytes.count == 12 && SecurityQuery(payload: nothing.bytes) == nothing)
   }
 }

@@ -16,4 +16,13 @@ import Testing
     let frame = try encrypted.decrypted(by: FakeChannel(isServer: false))
     #expect(frame.payload == [1, 2, 3, 4] && frame.header.dataSize == 4)
   }
+
+  /// A payload of each size, once it is encrypted, and what it has room for: SDL's libraries take 16384 bytes.
+  @Test(arguments: [
+    (131_072, 16_091), (16_384, 16_091), (16_383, 16_090), (1488, 1195), (587, 294), (586, 293), (500, 250), (2, 1),
+    (0, 1), (-5, 1),
+  ])
+  func roomForTheOverhead(limit: Int, plaintext: Int) {
+    #expect(SecurePayload.plaintextLimit(limit) == plaintext)
+  }
 }

@@ -169,7 +169,7 @@ package struct Replay: Equatable, Sendable {
     case .registerAppInterface where result.success:
       return [.behave(.registration(.regular)), .behave(.answer(function, scripted))]
     case .registerAppInterface: return [.behave(.registration(.result(code, success: false)))]
-    case .unregisterAppInterface, .getSystemCapability,
+    case .unregisterAppInterface where result.success, .getSystemCapability where result.success,
       .sendHapticData where result.success:
       return [.behave(.answer(function, scripted))]
     default:

@@ -141,4 +141,14 @@ import Testing
     playout.sent(3200, now: .seconds(5000), format: format)
     #expect(playout.correction(for: 320, due: .seconds(3), now: .seconds(3), isSilence: false, format: format) == .none)
   }
+
+  /// A head unit has at most a second more to play than the lead, or else the clock has changed.
+  @Test(arguments: [(19_200, SamplePlayout.Correction.leaveOut(320)), (19_216, .none)])
+  func farAhead(count: Int, expected: SamplePlayout.Correction) {
+    var playout = SamplePlayout(lead: .milliseconds(200))
+    playout.sent(count, now: .seconds(10), format: format)
+    let correction = playout.correction(
+      for: 320, due: .seconds(10), now: .seconds(10), isSilence: false, format: format)
+    #expect(correction == expected)
+  }
 }

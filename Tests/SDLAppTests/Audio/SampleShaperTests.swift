@@ -86,4 +86,23 @@ import Testing
     #expect(!([128, 129] as [UInt8]).withUnsafeBytes { format.isSilent($0) })
     #expect(!([0, 128] as [UInt8]).withUnsafeBytes { PCMFormat().isSilent($0) })
   }
+
+  /// What follows a silence that is shorter than its ramp goes on from where that has come to.
+  @Test func silenceWithinARamp() {
+    var shaper = SampleShaper(format: PCMFormat())
+    var output = shape(&shaper, [Int16](repeating: 20_000, count: 100))
+    output += silence(&shaper, 40)
+    output += silence(&shaper, 0)
+    shaper.bridge()
+    output += shape(&shaper, [Int16](repeating: -20_000, count: 200))
+    #expect(output.last == -20_000 && step(output) < 600)
+  }
+
+  /// A ramp takes 5 ms: 80 samples at 16 kHz.
+  @Test func lengthOfARamp() {
+    var shaper = SampleShaper(format: PCMFormat())
+    shaper.setVolume(0)
+    let output = shape(&shaper, [Int16](repeating: 8000, count: 100))
+    #expect(output[0] == 7900 && output[78] == 100 && output[79...].allSatisfy { $0 == 0 })
+  }
 }

@@ -75,6 +75,16 @@ import Testing
       (Row(id: "exactly uncompressed", headUnit: (54_720, 15), expected: (0, 0)), nil),
       (
         Row(
+          id: "as much as a transport carries", headUnit: (100_000, 60), size: VideoSize(1920, 1080), expected: (0, 0)),
+        nil
+      ),
+      (
+        Row(
+          id: "more than a transport carries", headUnit: (100_001, 60), size: VideoSize(1920, 1080), expected: (0, 0)),
+        1_492_992
+      ),
+      (
+        Row(
           id: "uncompressed for the scaled picture, not for the display", headUnit: (20_000, 15),
           size: VideoSize(400, 190), largest: VideoSize(800, 380), expected: (0, 0)), nil
       ),

@@ -150,4 +150,13 @@ import Testing
       }
     }
   }
+
+  /// A picture waits as long as the bytes before it are too old, but never less than 2 ms, nor more than 20.
+  @Test(arguments: [(81, 2), (84, 4), (95, 15), (130, 20)]) func waitingTimes(time: Int, wait: Int) {
+    var controller = controller()
+    _ = controller.update(sample(20, handed: 5000))
+    _ = controller.update(sample(60, handed: 25_000, unacknowledged: 20_000))
+    _ = controller.update(sample(time, handed: 25_000, unacknowledged: 20_000))
+    #expect(controller.readiness == .wait(.milliseconds(wait)))
+  }
 }

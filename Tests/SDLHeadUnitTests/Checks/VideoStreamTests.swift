@@ -53,6 +53,10 @@ import TestSupport
       .pictureSize(expected: ImageResolution(800, 480), got: ImageResolution(480, 320)))
     #expect(violations(wrong, Stream.picture, wrong) == [expected])
     #expect(violations(Stream.keyFrame, wrong, Stream.keyFrame, wrong) == [expected, expected])
+    // One of seven bytes; there is hardly a shorter one.
+    let short = Stream.units([0x67, 0x42, 0x00, 0x0A, 0xF8, 0x41, 0xA2], Stream.pps, Stream.idr)
+    #expect(
+      violations(short) == [.stream(.pictureSize(expected: ImageResolution(800, 480), got: ImageResolution(128, 96)))])
   }
 
   @Test func unreadableSPS() {

@@ -205,4 +205,17 @@ import Testing
     drive(DriveTask(file: "a.gpx"))
     #expect(run.nextDeadline == nil)
   }
+
+  @Test func spacesWithinElements() throws {
+    let text = "<gpx >\n<wpt  lat = '1'\n\tlon =\t\"2\" ><ele >3</ele >\r\n</wpt >\n<wpt lat='4' lon='5' /></gpx >"
+    let points = try track(text).points
+    #expect(points.map(\.latitude) == [1, 4] && points.map(\.longitude) == [2, 5])
+    #expect(points.map(\.elevation) == [3, nil])
+  }
+
+  @Test(arguments: [(64, true), (65, false)]) func longestNumber(count: Int, isTaken: Bool) {
+    let number = "0." + String(repeating: "0", count: count - 3) + "1"
+    let track = try? track("<gpx><wpt lat='\(number)' lon='0'/></gpx>")
+    #expect((track != nil) == isTaken)
+  }
 }

@@ -300,4 +300,45 @@ import Testing
     #expect(text.hasPrefix(#"there is no button "horn", but NAV_CENTER_LOCATION, "#))
     #expect(text.hasSuffix(", and the app's own with press soft-button ID"))
   }
+
+  /// Each input that has an effect is an event, once.
+  @Test func inputsAreReported() {
+    var app = Self.subscribed("OK")
+    app.request(.show, ["softButtons": .array([softButton(5)])])
+    app.request(.addCommand, ["cmdID": .integer(7), "menuParams": .object(["menuName": .string("Hello")])])
+    app.request(
+      .createInteractionChoiceSet,
+      [
+        "interactionChoiceSetID": .integer(1),
+        "choiceSet": .array([.object(["choiceID": .integer(3), "menuName": .string("Cell")])]),
+      ])
+    let inputs: [(overlay: FunctionID?, parameters: JSONObject, input: DriverInput)] = [
+      (nil, [:], .button("OK")), (nil, [:], .softButton(5)), (nil, [:], .menu("hello")), (nil, [:], .keyboard("a")),
+      (
+        .performInteraction,
+        [
+          "initialText": .string("Text"), "interactionMode": .string("MANUAL_ONLY"),
+          "interactionChoiceSetIDList": .array([.integer(1)]),
+        ], .choice(3)
+      ),
+      (
+        .slider, ["numTicks": .integer(3), "position": .integer(1), "sliderHeader": .string("Volume")], .slider(2)
+      ),
+      (.alert, ["alertText1": .string("Text")], .dismiss),
+    ]
+    for (overlay, parameters, input) in inputs {
+      if let overlay { app.request(overlay, parameters) }
+      app.forget()
+      app.run { $0.take(input, now: $1) }
+      let reported = app.events.compactMap { if case .driverInput(let input) = $0 { input } else { nil } }
+      #expect(reported == [input] && faults(of: app) == [])
+    }
+  }
+
+  /// An app may have thousands of commands.
+  @Test(arguments: [(12, false), (13, true)]) func longLists(count: Int, isCut: Bool) {
+    let names = (1...count).map { "button \($0)" }
+    let text = DriverInputFault.notSubscribed(to: "OK", subscribed: names).description
+    #expect(text.hasSuffix(", button 12" + (isCut ? ", …" : "")))
+  }
 }

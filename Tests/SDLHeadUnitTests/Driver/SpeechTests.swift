@@ -129,4 +129,25 @@ import Testing
     app.request(.unregisterAppInterface)
     #expect(app.session.nextDeadline == nil)
   }
+
+  /// A short word takes half a second.
+  @Test func shortestPrompt() {
+    var app = TestApp.active()
+    let id = speak(&app, "left")
+    app.wait(.milliseconds(499))
+    #expect(app.result(id) == nil)
+    app.wait(.milliseconds(1))
+    #expect(app.result(id)?.resultCode == "SUCCESS")
+  }
+
+  /// The next prompt does not wait for those that were silenced.
+  @Test func promptAfterASilencedOne() {
+    var app = TestApp.active()
+    let first = speak(&app, "turn left!")
+    app.set(.background, .notStreamable)
+    app.set(.full, .streamable)
+    let second = speak(&app, "turn left!")
+    app.wait(.milliseconds(600))
+    #expect([first, second].map { app.result($0)?.resultCode } == ["ABORTED", "SUCCESS"])
+  }
 }

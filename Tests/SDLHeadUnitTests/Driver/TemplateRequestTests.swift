@@ -21,6 +21,7 @@ import Testing
   @Test(
     arguments: [
       (3, #"{"helpPrompt":[{"text":"Say","type":"TEXT"}]}"#, "SUCCESS"),
+      (4, #"{"properties":["HELPPROMPT"]}"#, "SUCCESS"),
       (5, #"{"cmdID":1900000001,"vrCommands":["Option 1"]}"#, "SUCCESS"),
       (5, #"{"cmdID":1,"menuParams":{"menuName":"Hello Menu 1","position":0},"vrCommands":["Hello"]}"#, "SUCCESS"),
       (5, #"{"vrCommands":["Option 1"]}"#, "INVALID_DATA"),
@@ -104,7 +105,7 @@ import Testing
   @Test func menusAreBounded() throws {
     var menu = AppMenu()
     let command = AppMenu.Command(name: "", isSpoken: false)
-    for id in 0..<AppMenu.maximumCount { try menu.add(id, command, to: \.commands) }
+    for id in 0..<2000 { try menu.add(id, command, to: \.commands) }
     let refusal = #expect(throws: RequestRefusal.self) { try menu.add(-1, command, to: \.commands) }
     #expect(refusal?.code == .outOfMemory)
     try menu.add(-1, [1], to: \.choiceSets)

@@ -214,4 +214,23 @@ import Testing
     #expect(app.events.compactMap(\.text).contains(text), "\(app.events.compactMap(\.text))")
     #expect(app.violations == [])
   }
+
+  /// A list of turns is as long as the app likes.
+  @Test func textsAreBounded() {
+    var app = TestApp.active()
+    let turns = (1...12).map { JSONValue.object(["navigationText": .string("turn \($0)")]) }
+    app.request(.updateTurnList, ["turnList": .array(turns)])
+    let texts = app.events.compactMap { if case .textShown(_, let texts) = $0 { texts } else { nil } }
+    #expect(texts == [(1...10).map { "turn \($0)" }])
+  }
+
+  /// Apps that come later get what the car measures now.
+  @Test func readingsOfTheHeadUnit() throws {
+    let first = try #require(VehicleReading("speed", "50"))
+    let last = try #require(VehicleReading("speed", "60"))
+    var conditions = HeadUnitConditions()
+    conditions.apply(.vehicle(first))
+    conditions.apply(.vehicle(last))
+    #expect(conditions.changes == [.vehicle(last)])
+  }
 }

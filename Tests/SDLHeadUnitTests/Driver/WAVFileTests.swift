@@ -47,4 +47,11 @@ import TestSupport
     let bytes = WAVHeader(PCMFormat(), dataByteCount: count).bytes
     #expect(bytes[4..<8] == [255, 255, 255, 255] && bytes[40...] == [255, 255, 255, 255])
   }
+
+  @Test(arguments: [(999, false), (1000, true), (384_000, true), (384_001, false)] as [(UInt32, Bool)])
+  func samplingRates(rate: UInt32, isTaken: Bool) {
+    var file = WAVHeader(PCMFormat(), dataByteCount: 2).bytes + [1, 2]
+    file.replaceSubrange(24..<28, with: withUnsafeBytes(of: rate.littleEndian, Array.init))
+    #expect((WAVSound(file) != nil) == isTaken)
+  }
 }

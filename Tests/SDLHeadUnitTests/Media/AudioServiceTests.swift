@@ -270,4 +270,18 @@ import TestSupport
       #expect(!violation.description.isEmpty)
     }
   }
+
+  /// Pauses of reading add up.
+  @Test func afterSeveralPausesOfReading() {
+    var app = Self.speaking()
+    app.send(data: Self.sound, .audio)
+    for seconds in [4, 2] {
+      app.run { $0.setReading(false, now: $1) }
+      app.wait(.seconds(seconds))
+      app.run { $0.setReading(true, now: $1) }
+    }
+    app.wait(.seconds(3))
+    for _ in 0..<18 { app.send(data: Self.sound, .audio) }
+    #expect(app.violations == [])
+  }
 }

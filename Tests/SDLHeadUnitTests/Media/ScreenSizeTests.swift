@@ -85,4 +85,13 @@ import Testing
     app.startVideo(Self.size(width, height))
     #expect(app.controls == [isTaken ? "video startServiceACK" : "video startServiceNAK"])
   }
+
+  /// The sizes beside the screen's were those of the former one.
+  @Test func anotherScreen() {
+    var configuration = HeadUnitPreset.core.configuration
+    configuration.setScreen(ImageResolution(1024, 600))
+    #expect(configuration.screen == ImageResolution(1024, 600))
+    #expect(configuration.videoCapability?.preferredResolution == ImageResolution(1024, 600))
+    #expect(configuration.videoCapability?.additionalCapabilities == nil)
+  }
 }

@@ -303,4 +303,16 @@ import Testing
     app.startVideo(.standard)
     #expect(app.controls == ["rpc startServiceACK", "video startServiceACK"])
   }
+
+  /// What was streamed over the former connection is of no concern to the next one.
+  @Test func dataOverANewConnection() {
+    var app = TestApp.streaming()
+    app.run { $0.transportLost(now: $1) }
+    app.run { $0.transportConnected(now: $1) }
+    app.startSession()
+    app.register()
+    app.wait(.milliseconds(100))
+    app.video(Stream.picture)
+    #expect(app.violations == [.dataWithoutService(.video)])
+  }
 }

@@ -227,4 +227,13 @@ import Testing
     app.send(.registerSecondaryTransport, .control, messageID: 1)
     #expect(app.controls.last == "control registerSecondaryTransportNAK")
   }
+
+  /// A script may set a hundred answers in advance.
+  @Test func answersInAdvanceAreBounded() {
+    var app = TestApp.active()
+    app.run { $0.change(.dropsToNoneAfterRefusal(false), now: $1) }
+    for _ in 0..<101 { app.session.answerNextVideoStart(.reject(["width"])) }
+    for _ in 0..<101 { app.startVideo(.standard) }
+    #expect(app.controls == Array(repeating: "video startServiceNAK", count: 100) + ["video startServiceACK"])
+  }
 }

@@ -135,6 +135,25 @@ import Testing
     #expect(app.violations == [])
   }
 
+  /// Eight updates at most are on the way.
+  @Test func appCapabilityOfAFormerUpdate() throws {
+    var app = TestApp.active()
+    app.request(.getSystemCapability, query("VIDEO_STREAMING", subscribe: true))
+    let configured = try #require(HeadUnitPreset.standard.configuration.videoCapability)
+    let sizes = (1...10).map { ImageResolution(400 + 2 * $0, 240) }
+    for size in sizes { app.run { $0.resize(to: size, scale: 1, now: $1) } }
+    let isOffered = sizes.map { size in
+      var update = Self.entry(size.width, size.height)
+      update.scale = 1
+      var entry = configured.updated(by: update)
+      entry.additionalCapabilities = nil
+      app.forget()
+      app.notify(.onAppCapabilityUpdated, OnAppCapabilityUpdated(supported: [entry]).json)
+      return app.violations == []
+    }
+    #expect(isOffered == [false] + Array(repeating: true, count: 9))
+  }
+
   /// The level is gone when the notification comes: within a second it was on the way.
   @Test(arguments: [(1000, false), (1001, true)])
   func appCapabilityThatCrossesTheEndOfTheLevel(milliseconds: Int, isViolation: Bool) {

@@ -113,4 +113,17 @@ import Testing
   func malformed(command: String) {
     #expect(throws: HeadUnitCommand.Malformed.self) { try HeadUnitCommand.parse(command) }
   }
+
+  /// What was to be in an answer that never came is in none of the next registration.
+  @Test func membersOfAnAnswerThatNeverCame() throws {
+    var app = try app(#"answer Alert once regular {"info": "old"}"#)
+    app.send(
+      RPCMessage(type: .request, function: .alert, correlationID: 500, parameters: ["alertText1": .string("Hi")]))
+    app.request(.unregisterAppInterface)
+    app.send(
+      RPCMessage(
+        type: .request, function: .registerAppInterface, correlationID: 500, parameters: RegisterAppInterface.test.json)
+    )
+    #expect(app.result(500) == RPCResult(success: true, resultCode: .success))
+  }
 }

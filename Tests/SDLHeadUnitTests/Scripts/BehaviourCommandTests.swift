@@ -130,4 +130,13 @@ import Testing
     #expect(swipe.messages.flatMap(\.event.fingers).flatMap(\.samples).map(\.x) == [100, 80, 60, 40, 20, 0, 0])
     #expect(swipe.messages.flatMap(\.event.fingers).flatMap(\.samples).map(\.y) == [50, 52, 54, 56, 58, 60, 60])
   }
+
+  /// It takes 300 ms if nothing else is said.
+  @Test func swipeWithoutATime() throws {
+    guard case .gesture(let swipe) = try HeadUnitCommand.parse("touch swipe 100 50 0 60") else {
+      Issue.record("no gesture")
+      return
+    }
+    #expect(swipe.messages.last?.time == .milliseconds(300) && swipe.messages.count == 17)
+  }
 }

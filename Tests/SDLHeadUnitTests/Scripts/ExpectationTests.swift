@@ -197,6 +197,33 @@ import Testing
     #expect(outcomes(&run).count { $0 == "0: met" } == 1000)
     #expect(run.takeEnd() == nil)
   }
+
+  /// The last three are named.
+  @Test func differencesOfEventsAreBounded() throws {
+    var run = try run("then: expect Show mainField1=Bye within 1")
+    _ = due(&run)
+    for number in 1...5 {
+      run.note(EventRecord("Show", ["mainField1": .string("text \(number)")]), app: 1, now: Self.start)
+    }
+    _ = due(&run, after: .seconds(1))
+    let last = (3...5).map { "mainField1 was \"text \($0)\"" }.joined(separator: "; ")
+    #expect(outcomes(&run) == ["1: not within 1 s; Show came 5 times, but \(last)"])
+  }
+
+  @Test(arguments: [(500, true), (501, false)]) func lengthOfExpressions(count: Int, isTaken: Bool) {
+    let line = "expect Show mainField1~" + String(repeating: "x", count: count)
+    #expect(((try? HeadUnitCommand.parse(line)) != nil) == isTaken)
+  }
+
+  /// An app decides how long its texts are, and the search takes longer with each byte.
+  @Test(arguments: [(65_535, true), (65_536, false)]) func lengthOfTheSearch(before: Int, isFound: Bool) throws {
+    guard case .expect(let expectation)? = try HeadUnitCommand.parse("expect Show mainField1~b") else {
+      Issue.record("no expectation")
+      return
+    }
+    let record = EventRecord("Show", ["mainField1": .string(String(repeating: "a", count: before) + "b")])
+    #expect((expectation.pattern.compare(record) == .matches) == isFound)
+  }
 }
 
 /// Pictures, which the owner of the head unit looks at.

@@ -17,6 +17,15 @@ import Testing
       ("shape up=10000bit  down=1000mbit", shape { ($0.up, $0.down) = (10_000, 1_000_000_000) }),
       ("shape delay=80ms jitter=0.02s", shape { ($0.delay, $0.jitter) = (.milliseconds(80), .milliseconds(20)) }),
       ("shape delay=0ms", shape { _ in }),
+      ("shape delay=2s jitter=250ms", shape { ($0.delay, $0.jitter) = (.seconds(2), .milliseconds(250)) }),
+      (
+        "shape loss-stall=1ms/3ms",
+        shape { $0.stalls = LinkShape.Stalls(duration: .milliseconds(1), interval: .milliseconds(3)) }
+      ),
+      (
+        "shape loss-stall=10s/3600s",
+        shape { $0.stalls = LinkShape.Stalls(duration: .seconds(10), interval: .seconds(3600)) }
+      ),
       (
         "shape loss-stall=300ms/5s",
         shape { $0.stalls = LinkShape.Stalls(duration: .milliseconds(300), interval: .seconds(5)) }

@@ -107,4 +107,12 @@ import Testing
       try HeadUnitScript([0x23, 0x0A, 0x23, 0xFF, 0x0A])
     }
   }
+
+  @Test(arguments: [
+    ("at 86400", true), ("at 86400.1", false), ("on frame 1000000", true), ("on frame 1000001", false),
+    ("on frame after 86400", true), ("on frame after 86401", false),
+  ])
+  func largestNumbers(trigger: String, isTaken: Bool) {
+    #expect(((try? HeadUnitScript("\(trigger): cut")) != nil) == isTaken)
+  }
 }

@@ -84,6 +84,21 @@ import Testing
     app.forget()
     app.startEncrypted(.rpc)
     #expect(app.controls.first == "rpc startServiceNAK" && failures(of: app).count == 1)
+    #expect(app.controls.last == "rpc endService")
+    #expect(app.rpcs.map { $0.parameters["reason"]?.string } == ["PROTOCOL_VIOLATION"])
+  }
+
+  /// Nor does a handshake outlive the registration that has begun it.
+  @Test func registrationEndsDuringTheHandshake() {
+    var app = TestApp.secured(.require)
+    app.startEncrypted()
+    app.request(.unregisterAppInterface)
+    app.register()
+    app.wait(.milliseconds(100))
+    app.forget()
+    app.startEncrypted()
+    app.shakeHands()
+    #expect(app.controls == ["video startServiceACK"] && app.headers.last?.isEncrypted == true)
   }
 
   /// A handshake could prove nothing, and would be one less for the apps.
@@ -201,6 +216,24 @@ import Testing
     app.request(.unregisterAppInterface)
     #expect(app.violations == [.clearFrame(.rpc)])
     #expect(app.events.last == .appUnregistered(reason: .requestedByApp))
+  }
+
+  /// What crosses the acknowledgement is no violation in the next registration, either.
+  @Test func clearRPCsOfTheNextRegistration() {
+    var app = TestApp.secured(.accept)
+    for _ in 0..<2 {
+      app.startEncrypted(.rpc)
+      app.shakeHands()
+      app.forget()
+      app.send(show("crossed"))
+      #expect(app.violations == [])
+      app.sendEncrypted(show("encrypted"))
+      app.send(show("in clear"))
+      #expect(app.violations == [.clearFrame(.rpc)])
+      app.sendEncrypted(RPCMessage(type: .request, function: .unregisterAppInterface, correlationID: 71))
+      app.register()
+      app.wait(.milliseconds(100))
+    }
   }
 
   /// Frames in clear among those of an encrypted message would get its rights.

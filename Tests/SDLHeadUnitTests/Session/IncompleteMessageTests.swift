@@ -80,4 +80,14 @@ import Testing
     app.run { session, _ in session.dropIncompleteMessage() }
     #expect(app.violations.count == 1)
   }
+
+  /// 16 MiB of a registered app.
+  @Test func longestMessage() {
+    var app = TestApp.streaming()
+    let limit: UInt32 = 16 << 20
+    begin(.video, limit, sending: 0, in: &app)
+    #expect(app.violations == [])
+    begin(.video, limit + 1, sending: 0, in: &app)
+    #expect(app.violations == [.brokenMessage(.video, .oversized(limit + 1))])
+  }
 }

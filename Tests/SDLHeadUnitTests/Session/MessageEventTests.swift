@@ -70,6 +70,12 @@ import Testing
       ),
       (
         RPCMessage(
+          type: .request, function: .alert, correlationID: 1,
+          parameters: ["alertText1": .string(String(repeating: "x", count: 300))]), .app,
+        "Alert {\"alertText1\":\"" + String(repeating: "x", count: 285) + "…"
+      ),
+      (
+        RPCMessage(
           type: .response, function: .show, correlationID: 1,
           parameters: RPCResult(success: false, resultCode: .disallowed, info: "no").json), .headUnit,
         "Show refused: DISALLOWED, no"

@@ -66,6 +66,18 @@ import Testing
     #expect(ending.controls == ["video startServiceACK"] && ending.violations == [])
   }
 
+  /// An app that had its video there starts again, before its next registration.
+  @Test func earlyStartAfterALoss() {
+    var app = TestApp.withSecondary()
+    app.startVideo(.standard, on: .secondary)
+    app.run { $0.secondaryTransportLost(now: $1) }
+    app.request(.unregisterAppInterface)
+    app.forget()
+    app.startVideo(.standard)
+    app.video(Stream.keyFrame)
+    #expect(app.violations == [.startBeforeRegistration(.video), .dataBeforeAcknowledgement(.video)])
+  }
+
   /// All inputs of both transports in any order: no trap, what is sent on a secondary transport is only sent while
   /// there is one, and no service outlives its transport.
   @Test(arguments: 1...8 as ClosedRange<UInt64>)

@@ -252,4 +252,35 @@ import Testing
     }
     #expect(throws: HeadUnitCommand.Malformed.self) { try HeadUnitCommand.parse("answer start-tls often") }
   }
+
+  /// A channel that video has set up serves RPCs as well. Their acknowledgement has no hash, as SDL Core's.
+  @Test func protectedRPCsAfterAHandshakeOfVideo() throws {
+    var app = TestApp.secured(.accept)
+    app.startEncrypted()
+    app.shakeHands()
+    app.forget()
+    app.startEncrypted(.rpc)
+    let payload = try #require(app.payload(.startServiceACK, .rpc))
+    let acknowledgement = RPCServiceAcknowledgement(payload: Array(payload.dropFirst(5)), version: 5)
+    #expect(acknowledgement.protocolVersion == ProtocolVersion(5, 4, 0))
+    #expect(acknowledgement.hashID == 0 && acknowledgement.mtu == 131_072)
+    #expect(app.events.contains(.rpcProtected) && app.headers.map(\.isEncrypted) == [true])
+    app.forget()
+    app.readsRPCs = false
+    app.request(.listFiles)
+    #expect(app.headers.map(\.isEncrypted) == [true])
+  }
+
+  /// A frame in clear is reported once for each service.
+  @Test func clearFramesOfTheNextService() {
+    var app = TestApp.secured(.accept)
+    for round in 1...2 {
+      app.startEncrypted()
+      if round == 1 { app.shakeHands() }
+      app.send(TestApp.videoFrame(Self.picture, isEncrypted: false))
+      app.send(TestApp.videoFrame(Self.picture, isEncrypted: false))
+      app.send(.endService, .video)
+      #expect(app.violations.count { $0 == .clearFrame(.video) } == round)
+    }
+  }
 }

@@ -182,4 +182,19 @@ import Testing
     app.send(.heartbeat, .control, version: 4)
     #expect(app.violations == [.headerVersion(expected: 5, got: 4)])
   }
+
+  /// From protocol 5.4 on the app learns before its registration which car it is in.
+  @Test(arguments: [(ProtocolVersion(5, 4), true), (ProtocolVersion(5, 3), false)])
+  func vehicle(version: ProtocolVersion, isTold: Bool) throws {
+    var configuration = HeadUnitPreset.standard.configuration
+    (configuration.vehicle.make, configuration.vehicle.model) = ("Rover", "P6")
+    (configuration.vehicle.modelYear, configuration.vehicle.trim) = ("1972", "V8")
+    (configuration.vehicle.systemSoftwareVersion, configuration.vehicle.systemHardwareVersion) = ("1.2", "3.4")
+    var app = TestApp(configuration)
+    app.startSession(version)
+    let document = try BSONDocument(decoding: try #require(app.payload(.startServiceACK, .rpc)))
+    let names = ["make", "model", "modelYear", "trim", "systemSoftwareVersion", "systemHardwareVersion"]
+    let told = names.compactMap { document.string($0) }
+    #expect(told == (isTold ? ["Rover", "P6", "1972", "V8", "1.2", "3.4"] : []))
+  }
 }

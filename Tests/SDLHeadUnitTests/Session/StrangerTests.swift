@@ -201,6 +201,8 @@ import Testing
       app.shakeHands([1])
     }
     #expect(app.session.summary?.level == .full)
+    let failures = app.events.compactMap { if case .handshakeFailed(let reason) = $0 { reason } else { nil } }
+    #expect(failures.count { $0 == "no hello" } == 3 && failures.count { $0 == "too many handshakes" } == 17)
     app.forget()
     app.startEncrypted()
     app.shakeHands()
