@@ -232,7 +232,8 @@ import Testing
     // An update of several at once may have replaced a newer list.
     let combined = try capability(#""additionalVideoStreamingCapabilities":[\#(entries(7..<9))]"#).updated(
       by: try capability(size))
-    #expect(listed.updated(by: combined).formerCapabilities == combined.formerCapabilities)
+    let other = try capability(#""preferredResolution":{"resolutionWidth":98,"resolutionHeight":98}"#)
+    #expect(listed.updated(by: other).updated(by: combined).formerCapabilities == combined.formerCapabilities)
     #expect(combined.formerCapabilities.count == 2)
   }
 }

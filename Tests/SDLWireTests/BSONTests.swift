@@ -98,7 +98,10 @@ import TestSupport
         document = BSONDocument([("d", index % 2 == 0 ? .document(document) : .array([.document(document)]))])
       }
     }
-    #expect(failure(nested(4).bytes) == nil && failure(nested(5).bytes) == .limit)
+    func documents(_ depth: Int) -> BSONDocument {
+      (1..<depth).reduce(into: BSONDocument()) { document, _ in document = BSONDocument([("d", .document(document))]) }
+    }
+    #expect(failure(documents(4).bytes) == nil && failure(documents(5).bytes) == .limit)
     #expect(failure(nested(100).bytes) == .limit)
     #expect(failure(nested(3000).bytes) == .limit)
   }
