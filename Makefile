@@ -20,7 +20,8 @@ help_files := $(foreach program,$(notdir $(programs)),$(foreach kind,man bash zs
 # Built with the same modules as the plugin.
 tests := $(swift_scratch)/release/gst-smartdevicelinkPackageTests.xctest
 run_tests := SDL_PLUGIN_DIR=$(plugin_folder) GST_PLUGIN_PATH=$(plugin_folder) \
-  $(PYTHON) scripts/run-tests $(tests) --summary $(build)/test-summary $(if $(SLOWEST),--slowest $(SLOWEST))
+  $(PYTHON) scripts/run-tests $(tests) --summary $(build)/test-summary $(if $(SLOWEST),--slowest $(SLOWEST)) \
+  $(if $(TIME_LIMIT),--time-limit $(TIME_LIMIT))
 
 # /usr/bin is for the distribution's packages; local builds are installed in /usr/local.
 bindir ?= $(or $(PREFIX),/usr/local)/bin

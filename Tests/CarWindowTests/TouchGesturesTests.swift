@@ -24,6 +24,15 @@ import Testing
     #expect(gestures.down(0, x: 1, y: 1).last == .button(1, isDown: true))
   }
 
+  /// The middle of three fingers is another one than that of two.
+  @Test func aThirdFingerTurnsNothing() {
+    var gestures = TouchGestures()
+    _ = gestures.down(0, x: 100, y: 100)
+    _ = gestures.down(1, x: 200, y: 100)
+    #expect(gestures.down(2, x: 150, y: 400) == [])
+    #expect(gestures.move(2, x: 150, y: 401) == [])
+  }
+
   @Test(arguments: [(75.0, 225.0, 4), (115.0, 185.0, 5)])
   func pinchesTurnTheWheelWithControl(left: Double, right: Double, button: Int) {
     var gestures = TouchGestures()

@@ -27,7 +27,10 @@ import Testing
 
   @Test func setAndGet() throws {
     #expect(gst_uri_handler_get_uri(handler) == nil)
+    let reader = GetterCaller(element.pointer)
+    reader.watch("uri")
     #expect(gst_uri_handler_set_uri(handler, "sdl://192.0.2.7:4000", nil) != 0)
+    #expect(reader.calls.withLock { $0 } == 1)
     let uri = try #require(gst_uri_handler_get_uri(handler))
     defer { g_free(uri) }
     #expect(String(cString: uri) == "sdl://192.0.2.7:4000")
