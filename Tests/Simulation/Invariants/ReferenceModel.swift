@@ -215,7 +215,9 @@ struct ServiceModel {
     let time = now - since
     switch state {
     case .starting:
-      return time > startLimit + Self.slack ? "\(name) has been starting for \(time.text)" : nil
+      // One that is moved, because its transport is lost, begins anew.
+      let limit = conditions.hasSecondary ? startLimit * 2 : startLimit
+      return time > limit + Self.slack ? "\(name) has been starting for \(time.text)" : nil
     case .stopping:
       let limit = conditions.hasSecondary ? Documented.endOfMove : Documented.end
       return time > limit + Self.slack ? "\(name) has been ending for \(time.text)" : nil
