@@ -76,11 +76,6 @@ package final class BackgroundFile: Sendable {
   }
 
   private func run() {
-    var signals = sigset_t()
-    sigemptyset(&signals)
-    // The write to a pipe without a reader then only fails.
-    sigaddset(&signals, SIGPIPE)
-    pthread_sigmask(SIG_BLOCK, &signals, nil)
     while writeWaiting() {}
     Glibc.close(descriptor)
     state.change { $0.isClosed = true }

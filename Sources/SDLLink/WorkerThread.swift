@@ -81,6 +81,11 @@ private final class ThreadBody: Sendable {
 
 private func runThreadBody(_ context: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
   guard let context else { return nil }
+  // A write to a pipe or an X server that is gone only fails then, and does not end the application.
+  var signals = sigset_t()
+  sigemptyset(&signals)
+  sigaddset(&signals, SIGPIPE)
+  pthread_sigmask(SIG_BLOCK, &signals, nil)
   Unmanaged<ThreadBody>.fromOpaque(context).takeRetainedValue().run()
   return nil
 }
