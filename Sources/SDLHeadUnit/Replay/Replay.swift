@@ -12,15 +12,11 @@ package struct Replay: Equatable, Sendable {
     let line: Int
     let time: Duration
     let key: Key
-    /// Messages on different ones may come in any order.
-    let transport: TransportRole
     /// Of a start of video.
     let video: VideoServiceParameters
     var actions: [Action] = []
-    var isDone = false
-
-    /// Whether nothing that is ordered may come before it on this transport.
-    func isAwaited(on transport: TransportRole) -> Bool { !isDone && key.isOrdered && self.transport == transport }
+    /// When it came, or was passed over.
+    var doneAt: Duration?
   }
 
   private struct Action: Equatable, Sendable {
@@ -52,11 +48,6 @@ package struct Replay: Equatable, Sendable {
       }
     }
 
-    /// Nothing answers a notification, which one thread of the app may send while another waits for an answer.
-    var isOrdered: Bool {
-      if case .notification = self { false } else { true }
-    }
-
     var description: String {
       switch self {
       case .request(let function), .notification(let function): "\(function)"
@@ -72,6 +63,9 @@ package struct Replay: Equatable, Sendable {
   private static let rest = Duration.seconds(1)
   /// How much earlier than in the recording a message may come, in messages.
   private static let lookAhead = 50
+  /// How long a message may come behind a later one of the recording. Apps and SDL's libraries send from several queues
+  /// and threads, and over two transports, so that what is sent at about the same time has no order.
+  private static let tolerance = Duration.seconds(1)
   private static let maximumOutcomes = 100
   /// What is faster is not delayed.
   private static let shortestDelay = Duration.milliseconds(5)
@@ -111,8 +105,7 @@ package struct Replay: Equatable, Sendable {
       case .message(let message):
         if let key = Key(message) {
           let video = message.control.map { VideoServiceParameters(json: $0.parameters) } ?? VideoServiceParameters()
-          steps.append(
-            Step(line: entry.line, time: entry.time, key: key, transport: message.transport, video: video))
+          steps.append(Step(line: entry.line, time: entry.time, key: key, video: video))
           if message.request?.function == .registerAppInterface { unsent = OwnNotifications() }
           addAnswer(to: message, key, at: index, of: recording)
         } else if let command = unsent.command(message) {
@@ -235,11 +228,13 @@ extension Replay {
     guard !isOver, let key = Key(message), app == nil || app == id else { return }
     app = id
     nextAnswers += nextAnswer(to: key)
-    guard let index = steps[next...].prefix(Self.lookAhead).firstIndex(where: { !$0.isDone && $0.key == key }) else {
+    guard let index = steps[next...].prefix(Self.lookAhead).firstIndex(where: { $0.doneAt == nil && $0.key == key })
+    else {
       return differ("\(key)", "the recorded app did not send it here")
     }
-    if key.isOrdered, let awaited = steps[next..<index].first(where: { $0.isAwaited(on: message.transport) }) {
-      differ(name(index), "it came before \(awaited.key) of line \(awaited.line)")
+    let later = steps[index...].prefix(Self.lookAhead)
+    if let early = later.first(where: { $0.doneAt.map { now - $0 > Self.tolerance } == true }) {
+      differ(name(index), "it came behind \(early.key) of line \(early.line)")
     }
     if case .start(.video) = key, let control = message.control { compare(control.parameters, index) }
     finish(index, now: now)
@@ -252,14 +247,14 @@ extension Replay {
   }
 
   private mutating func finish(_ index: Int, now: Duration) {
-    steps[index].isDone = true
+    steps[index].doneAt = now
     let actions = steps[index].actions.map { (time: now + $0.delay, command: $0.command) }
     if !actions.isEmpty {
       // Those of the same time in the order in which they were added.
       due = (due.reversed() + actions).enumerated()
         .sorted { ($0.element.time, $0.offset) < ($1.element.time, $1.offset) }.map(\.element).reversed()
     }
-    while next < steps.count, steps[next].isDone { next += 1 }
+    while next < steps.count, steps[next].doneAt != nil { next += 1 }
     if next < steps.count {
       deadline = now + max(steps[next].time - steps[index].time, .zero) / speed + Self.patience
     } else {
@@ -305,7 +300,7 @@ extension Replay {
   /// The head unit ends.
   mutating func finish() {
     guard !isOver else { return }
-    for index in steps.indices[next...] where !steps[index].isDone { differ(name(index), "it did not come") }
+    for index in steps.indices[next...] where steps[index].doneAt == nil { differ(name(index), "it did not come") }
     close()
   }
 

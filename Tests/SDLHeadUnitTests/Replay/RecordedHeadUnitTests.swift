@@ -45,8 +45,8 @@ import Testing
   }
 
   /// A message may come 49 messages before its turn.
-  @Test(arguments: [(49, "it came before Show of line 3"), (50, "the recorded app did not send it here")])
-  func messagesBeforeTheirTurn(between: Int, difference: String) throws {
+  @Test(arguments: [(49, nil), (50, "the recorded app did not send it here")])
+  func messagesBeforeTheirTurn(between: Int, difference: String?) throws {
     let shows = (0..<between).map { Self.request(2, .show, $0 + 2) }
     var replay = Replay(try Self.recording(shows + [Self.request(3, .alert, 900)]))
     _ = replay.start()
@@ -54,7 +54,7 @@ import Testing
       let rpc = RPCMessage(type: .request, function: function, correlationID: 9)
       replay.note(ConversationMessage(sender: .app, content: .rpc(rpc)), app: 1, now: .seconds(100))
     }
-    #expect(replay.takeOutcomes().map(\.failure) == [difference])
+    #expect(replay.takeOutcomes().map(\.failure) == (difference.map { [$0] } ?? []))
   }
 
   /// What came within 5 ms came at once.

@@ -15,7 +15,7 @@ import Testing
       as: UTF8.self)
   }
 
-  static func rpc(
+  private static func rpc(
     _ time: Double, _ direction: String, _ type: String, _ function: String, _ id: Int, _ parameters: JSONObject = [:],
     app: String? = "Map"
   ) -> String {
@@ -39,7 +39,7 @@ import Testing
       ])
   }
 
-  static let up = "app→hu"
+  private static let up = "app→hu"
   private static let down = "hu→app"
   private static let success: JSONObject = ["success": .bool(true), "resultCode": .string("SUCCESS")]
 
