@@ -249,11 +249,11 @@ final class EventPrinter: HeadUnitServerObserver {
     let hasVanished = note(event)
     defer {
       if hasVanished {
-        note(line: "\(event.sessionID ?? 0) has vanished: no UnregisterAppInterface", isPrinted: true)
+        note(line: "\(event.appNumber ?? 0) has vanished: no UnregisterAppInterface", isPrinted: true)
       }
     }
     guard let text = event.text else { return }
-    let line = event.sessionID.map { "\($0) \(text)" } ?? text
+    let line = event.appNumber.map { "\($0) \(text)" } ?? text
     switch event {
     case .session(_, .violation): note(line: line, isPrinted: options.isChecking)
     case .session(_, .driverInputWithoutEffect): note(line: line, isPrinted: true)

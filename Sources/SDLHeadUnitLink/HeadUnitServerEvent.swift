@@ -50,8 +50,8 @@ extension HeadUnitServerObserver {
 }
 
 extension HeadUnitServerEvent {
-  /// The number of the app's session, which is not its id in frames; nil without one.
-  package var sessionID: UInt8? {
+  /// The number of the app's session on this server; nil without one.
+  package var appNumber: UInt8? {
     switch self {
     case .connected(let id, _), .session(let id, _), .disconnected(let id, _, _): id
     case .stepExecuted(_, let id), .stepSkipped(_, let id): id

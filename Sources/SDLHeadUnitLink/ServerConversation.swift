@@ -16,7 +16,7 @@ package struct ServerConversation: Sendable {
 
   /// - Parameter bulkFile: where the binary data of an RPC is.
   package func note(_ event: HeadUnitServerEvent, bulkFile: String? = nil) {
-    let id = event.sessionID.map { Int($0) }
+    let id = event.appNumber.map { Int($0) }
     switch event {
     case .session(let id, let event): note(event, of: Int(id), bulkFile)
     case .connected(_, let peer):

@@ -141,7 +141,7 @@ extension AppStream {
   }
 
   /// Posts a notification that video and sound share.
-  func post(_ notification: StreamNotification) {
+  func postShared(_ notification: StreamNotification) {
     switch notification {
     case .suspended(let reason):
       sink.countStream { $0.suspended(at: time.now) }

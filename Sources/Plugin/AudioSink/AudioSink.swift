@@ -13,7 +13,8 @@ import Synchronization
 /// of their own: a head unit has neither, and plays samples as they come.
 ///
 /// Locks, outermost first: the pad's stream lock and the preroll lock (taken by GStreamer) → the sample path
-/// (``PathAccess``, no lock) → `runs` → the app's state → `state`, which is also that of the stream → those of
+/// (``PathAccess``, no lock) → `runs` → the app's state → `state`, whose lock is also that of the
+/// stream's → those of
 /// notifications, `settings`, the connection. None of ours is held while calling GStreamer or waiting.
 final class AudioSink: AppElement {
   // Unowned: the instance frees this object in finalize, after the connection's threads have been joined.

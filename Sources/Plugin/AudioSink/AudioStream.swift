@@ -216,7 +216,7 @@ extension AudioStream {
     case .started(let grant, let reason):
       sink.countStream { $0.resumed(at: time.now) }
       sink.postStreamStarted(grant, reason: reason)
-    case .stream(let notification): post(notification)
+    case .stream(let notification): postShared(notification)
     case .stopped(let reason): sink.postStreamStopped(reason)
     case .problem(let problem): warn(ElementError(problem))
     }

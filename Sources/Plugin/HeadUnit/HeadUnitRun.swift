@@ -148,7 +148,7 @@ extension HeadUnitRun {
     case .transport(let event): if report.isReporting { tell(event) }
     }
     if report.isReporting, let level = event.logLevel {
-      reporter.log(level, (event.sessionID.map { "app \($0): " } ?? "") + (event.text ?? ""))
+      reporter.log(level, (event.appNumber.map { "app \($0): " } ?? "") + (event.text ?? ""))
     }
   }
 

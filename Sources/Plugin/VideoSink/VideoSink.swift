@@ -14,7 +14,8 @@ import X264Encoder
 /// frames of H.264, which depend on each other, must not be dropped.
 ///
 /// Locks, outermost first: the pad's stream lock (taken by GStreamer) → the frame path (``PathAccess``, no lock) →
-/// `runs` → the app's state → `state`, which is also that of the stream → those of notifications, touches, haptic
+/// `runs` → the app's state → `state`, whose lock is also that of the stream's
+/// → those of notifications, touches, haptic
 /// rectangles and notice, `settings`, the connection. None of ours is held while calling GStreamer or waiting.
 final class VideoSink: AppElement {
   // Unowned: the instance frees this object in finalize, after the connection's threads have been joined.

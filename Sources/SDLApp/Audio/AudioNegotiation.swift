@@ -50,7 +50,7 @@ package struct AudioNegotiation: StreamNegotiation {
   private var outputs: [Output] = []
   private var requested: AudioStartRequest?
   private var hasTimer = false
-  /// The right to send; computed with each input.
+  /// The right to send; computed by ``takeOutputs(at:)``, which follows each input.
   package private(set) var permission: AudioGrant?
 
   package init(settings: Settings, activity: SoundActivity = SoundActivity()) {
@@ -232,7 +232,7 @@ extension AudioNegotiation {
   /// could start one.
   private mutating func requestPause() -> Bool {
     guard settings.suspendPolicy == .auto, !activity.startsOnData, pipeline.isPlaying,
-      !hasGrant || isServiceHeld, stream.requestPause()
+      !hasGrant || isServiceHeld, stream.notePauseRequest()
     else { return false }
     notify(.stream(.requestPause))
     return true

@@ -76,7 +76,7 @@ struct AnnouncedStream<Service: Sendable>: Sendable {
   /// The application should pause.
   ///
   /// - Returns: whether to ask it now.
-  mutating func requestPause() -> Bool {
+  mutating func notePauseRequest() -> Bool {
     defer { hasRequestedPause = true }
     return !hasRequestedPause
   }

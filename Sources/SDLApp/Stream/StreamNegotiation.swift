@@ -71,7 +71,7 @@ package enum StreamNotification: Equatable, Sendable {
   case requestPlaying
 }
 
-/// What happens while frames or sound may not be sent: they are dropped in any case.
+/// What happens while frames or sound may not be sent.
 package enum SuspendPolicy: Int32, CaseIterable, Sendable {
   /// The application is asked to pause the pipeline meanwhile, unless its source is live.
   case auto

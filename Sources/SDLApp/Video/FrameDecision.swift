@@ -26,7 +26,7 @@ extension VideoNegotiation {
 package enum FrameDropReason: Int, CaseIterable, Sendable {
   /// There is no connection, or no stream yet.
   case notStreaming
-  /// Driver or app do not want video now.
+  /// Driver or app do not want video now; before the first stream it is ``notStreaming``.
   case suspended
   /// The head unit does not take frames as fast as they come.
   case queueFull
@@ -38,7 +38,7 @@ package enum FrameDropReason: Int, CaseIterable, Sendable {
   case wrongSize
   /// H.264 that can't be decoded before the next key frame.
   case waitingForKeyFrame
-  /// More frames per second than the head unit or the app wishes.
+  /// More frames per second than the head unit, the app or trick modes wish.
   case frameRate
   /// Flushed, stopped, or cut off by the end of the connection or of the service.
   case discarded

@@ -21,7 +21,8 @@ package struct VideoNegotiation: StreamNegotiation {
   package var pipeline = PipelineState()
   /// The session's status; empty without a connection.
   package private(set) var session = AppSession.Status()
-  /// All frames so far that were not sent, up to date before each input: a resize tells how many it has cost.
+  /// The frames that viewers have missed so far, as of the last input that can begin or end a resize, which tells how many
+  /// it has cost.
   package var lostFrames: UInt64 = 0
   private var stream = AnnouncedStream<Service>()
   /// The last service of which a frame was sent.
@@ -38,7 +39,7 @@ package struct VideoNegotiation: StreamNegotiation {
   private var requests = VideoRequests()
 
   private var outputs: [Output] = []
-  /// The permission for the next frame; computed with each input, so that a frame costs nothing.
+  /// The permission for the next frame; computed by ``takeOutputs(at:)``, which follows each input, so that a frame costs nothing.
   package private(set) var permission: Permission?
 
   package init(settings: Settings, appState: AppState = .foreground) {
@@ -459,7 +460,7 @@ extension VideoNegotiation {
   /// the app's state may be over before the session sees it.
   private mutating func requestPause() -> Bool {
     guard settings.suspendPolicy == .auto, pipeline.isPlaying, !hasGrant || isServiceHeld,
-      stream.requestPause()
+      stream.notePauseRequest()
     else { return false }
     notify(.stream(.requestPause))
     return true

@@ -35,7 +35,7 @@ package struct VideoResize: Equatable, Sendable {
   /// The present size is not wanted any more.
   package var isUnderWay: Bool { beginning != nil }
 
-  /// Another size is wanted than the present one. `lostFrames` counts all frames so far that were not sent.
+  /// Another size is wanted than the present one. `lostFrames` counts the frames that viewers have missed so far.
   package mutating func begin(now: Duration, lostFrames: UInt64) {
     guard size != nil, beginning == nil else { return }
     beginning = Beginning(time: now, lostFrames: lostFrames)

@@ -92,7 +92,7 @@ package final class AppConnection: Sendable {
     try thread.start { self.run() }
   }
 
-  /// Asks for the end: queued video and the end of the session get at most `grace`, then the socket closes. Returns at
+  /// Asks for the end: queued media and the end of the session get at most `grace`, then the socket closes. Returns at
   /// once.
   ///
   /// Only a session whose registration is not answered yet may take longer, up to its own time-outs: SDL Core registers
@@ -295,7 +295,7 @@ extension AppConnection {
     var failure: ConnectionFailure?
     /// How long the app was registered; nil if it never was.
     var registeredTime: Duration?
-    /// The last grant for video, from which the next attempt continues the epochs.
+    /// The epoch of the last grant, from which the next attempt continues the epochs.
     var lastEpoch: UInt32
   }
 

@@ -58,7 +58,7 @@ extension AppConnection {
 
   struct Stop: Sendable {
     var deadline: Duration
-    /// How much of the time may be spent on video that is still queued.
+    /// How much of the time may be spent on media that is still queued.
     var drainTimeout: Duration
   }
 }

@@ -18,7 +18,7 @@ package enum ConnectionEvent: Sendable {
   case sessionChanged(AppSession.Status, by: [AppSession.Event])
   /// The time of ``AppConnection/setTimer(at:)`` has come.
   case timerFired
-  /// The head unit has not read for this long, while video waits. It may recover, or the connection may end later.
+  /// The head unit has not read for this long, while bytes wait. It may recover, or the connection may end later.
   case stalled(for: Duration)
   /// The built-in head unit found a fault of the app: a sentence without a full stop.
   case faultFound(String)

@@ -110,7 +110,7 @@ package final class MediaChannel: Sendable {
 }
 
 /// One message of a service that carries media on its way to the socket, in memory blocks that it keeps valid: an
-/// access unit (or RTP packet) of video, or a piece of sound.
+/// access unit of video (as it is, or as its RTP packets), or a piece of sound.
 ///
 /// A class, so that queueing allocates nothing; `Sendable`, because the connection thread may write what the streaming
 /// thread has submitted. Blocks and sizes must not change until ``release(wasSent:)``. Their getters are called with

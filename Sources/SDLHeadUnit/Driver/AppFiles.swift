@@ -1,6 +1,6 @@
 import SDLMessages
 
-/// The files that an app has uploaded (PutFile). Only names and sizes are kept, because nothing shows the files.
+/// The files that an app has uploaded (PutFile). Only names and sizes are kept, because only the page shows the files, which keeps them itself.
 struct AppFiles: Sendable {
   /// In bytes (AppDirectoryQuota of SDL Core's smartDeviceLink.ini).
   static let quota = 104_857_600

@@ -1,7 +1,7 @@
 import SDLMessages
 
 /// An app's files, menu, buttons and texts on the head unit. Requests for them are answered as if they were carried
-/// out, but nothing is shown.
+/// out, but only the page shows them, which reads the requests itself.
 ///
 /// SDL Core, and SDL's generic HMI, refuse some requests although each member is valid.
 struct AppTemplates: Sendable {

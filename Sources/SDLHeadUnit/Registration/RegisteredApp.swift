@@ -173,7 +173,7 @@ struct RegisteredApp: Sendable {
     return templates.refusal(of: request, systemContext: status.systemContext)
   }
 
-  /// Answers a request about neither the registration nor streams, which is not refused.
+  /// Answers a request that ``Registration`` has neither answered nor refused.
   /// - Parameter others: the apps of the same phone; nil if their names are not checked.
   mutating func answer(_ request: RPCMessage, others: [AppIdentity]?, _ context: inout ServedContext) {
     context.requestWarning = context.requestWarning ?? templates.warning(of: request, rpcVersion: rpcVersion)

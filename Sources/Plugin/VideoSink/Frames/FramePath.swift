@@ -5,7 +5,7 @@ import SDLLink
 import X264Encoder
 
 /// A frame that comes from upstream, and what its way to the head unit depends on.
-struct Frame {
+struct InputFrame {
   let buffer: UnsafeMutablePointer<GstBuffer>
   let time: FrameTime
   /// Running time at which it is shown, in ns; `GST_CLOCK_TIME_NONE` when it does not say.
@@ -58,6 +58,8 @@ protocol FormatPath: AnyObject {
   var encodedSize: VideoSize? { get }
   /// How many frames wait, none of which another one replaces.
   var waitingCount: Int { get }
+  /// Frames of a live stream come, of which no decoder can show any yet.
+  var lacksPicture: Bool { get }
 
   /// The size of the pictures that are sent of an input, as far as its caps or the stream tell.
   func size(of input: InputCaps) -> VideoSize?
@@ -67,17 +69,17 @@ protocol FormatPath: AnyObject {
   ///
   /// - Returns: false when it can't be read.
   /// - Throws: an error that ends the stream.
-  func begin(_ frame: Frame) throws(ElementError) -> Bool
+  func begin(_ frame: InputFrame) throws(ElementError) -> Bool
   /// A frame of a service is about to be sent.
   func begin(_ grant: VideoGrant)
   /// Encodes or refers to a frame, and queues it.
-  func send(_ frame: Frame, _ permission: VideoNegotiation.Permission) -> FrameOutcome
+  func send(_ frame: InputFrame, _ permission: VideoNegotiation.Permission) -> FrameOutcome
   /// The base class prerolls with a frame, which is seen while the pipeline stays in PAUSED: it waits for the permission.
-  func preroll(_ frame: Frame)
+  func preroll(_ frame: InputFrame)
   /// Whether a frame was put into a payload last.
   func isLast(_ buffer: UnsafeMutablePointer<GstBuffer>) -> Bool
   /// A frame may not be sent now.
-  func pass(_ frame: Frame, _ reason: FrameDropReason) -> FrameOutcome
+  func pass(_ frame: InputFrame, _ reason: FrameDropReason) -> FrameOutcome
   /// Sends waiting frames, as far as the link takes them. On any thread; it does not block.
   ///
   /// - Parameter isLast: whether no frame follows, so that none is too late.
@@ -132,11 +134,12 @@ final class FramePath: StreamPath {
 
   let output: FrameOutput
   private let raw: RawPath
-  fileprivate let h264: H264Path
+  private let h264: H264Path
   /// The format of the present input; nil before the first caps.
   private(set) var format: (any FormatPath)?
   /// No frame has come since the last caps.
   var isInputNew = false
+  private var wasLackTaken = false
   private var regions = FrameRegions()
   private var regionsPictureSize: VideoSize?
 
@@ -147,6 +150,13 @@ final class FramePath: StreamPath {
   }
 
   var waitingCount: Int { format?.waitingCount ?? 0 }
+
+  /// What ``FormatPath/lacksPicture`` says; nil if that is as it was.
+  fileprivate func takeLack() -> Bool? {
+    let lacks = format?.lacksPicture == true
+    defer { wasLackTaken = lacks }
+    return lacks == wasLackTaken ? nil : lacks
+  }
 
   /// The settings of the open encoder; nil without one.
   var encoderSettings: EncoderSettings? { raw.encoderSettings }
@@ -207,7 +217,7 @@ extension FramePath {
   }
 
   /// A frame has come: passes it to its format.
-  func begin(_ frame: Frame) throws(ElementError) -> Bool {
+  func begin(_ frame: InputFrame) throws(ElementError) -> Bool {
     guard let format else {
       throw .stream(
         GST_STREAM_ERROR_WRONG_TYPE,
@@ -235,7 +245,7 @@ extension FramePath {
 // MARK: One service
 
 extension FramePath {
-  func send(_ frame: Frame, _ permission: VideoNegotiation.Permission) -> FrameOutcome {
+  func send(_ frame: InputFrame, _ permission: VideoNegotiation.Permission) -> FrameOutcome {
     guard let format else { return .dropped(.noPicture, GST_FLOW_NOT_NEGOTIATED) }
     format.begin(permission.grant)
     output.observeLink(permission.targets)
@@ -266,7 +276,7 @@ extension HeldPath where Path == FramePath {
       case .dropped(let reason, _), .remembered(let reason), .failed(_, let reason): state.counters.frameDropped(reason)
       }
       var results = path.output.takeResults(&state.counters, now: now)
-      results.lacksPicture = path.h264.takeLack(isInUse: path.format === path.h264)
+      results.lacksPicture = path.takeLack()
       return results
     }
   }

@@ -8,7 +8,7 @@ import SDLLink
 /// It is sent as it is, or as RTP packets that refer to it. NAL units with lengths in front are not copied either: the
 /// buffer may be shared, with the base class and the branches of a tee, so nothing is written into it.
 ///
-/// `@unchecked Sendable`: it is filled by the streaming thread, then handed over through the queue's lock, and touched
+/// `@unchecked Sendable`: it is filled by the thread that has the frame path, then handed over through the queue's lock, and touched
 /// by nothing else until it comes back, under the lock of the sink's state.
 final class FramePayload: MediaPayload, @unchecked Sendable {
   private static let maximumBlocks = 8

@@ -26,7 +26,8 @@ struct FrameResults {
   /// Of live H.264, whether a decoder can't show any frame yet; nil for no change.
   var lacksPicture: Bool?
   var report: (present: LinkReport, former: LinkReport?)?
-  /// The encoding of a frame that could not be queued, and so is not counted with it.
+  /// The encoding of a frame that is not counted with its payload: it could not be queued, or its encoder element
+  /// finishes it later.
   var lostEncoding: FramePayload.Encoding?
 }
 

@@ -11,16 +11,14 @@ final class H264Path: FormatPath {
   /// The state of the stream.
   let passthrough: H264Passthrough
   /// For a stream that is not live: the frames so far, sent or not.
-  private var group = PictureGroup()
+  private var group = FrameGroup()
   /// For a live stream: the frames that could not be sent yet, and count as queued.
-  private var waiting = PictureGroup()
+  private var waiting = FrameGroup()
   /// For a stream that is not live: the frame with which the pipeline stays in PAUSED.
   private var prerolled: Buffer?
   /// Its time has come, as after a seek, and it was not sent.
   private var isPrerolledDue = false
-  /// Frames of a live stream come, of which no decoder can show any yet.
-  private var lacksPicture = false
-  private var wasLackTaken = false
+  private(set) var lacksPicture = false
 
   init(_ output: FrameOutput) {
     self.output = output
@@ -49,7 +47,7 @@ final class H264Path: FormatPath {
   }
 
   /// Of a seek's frames GstBaseSink has rendered all on which this one depends.
-  func preroll(_ frame: Frame) {
+  func preroll(_ frame: InputFrame) {
     guard !output.isUpstreamLive else { return }
     prerolled = Buffer(retaining: frame.buffer)
     let time = frame.runningTime
@@ -75,7 +73,7 @@ final class H264Path: FormatPath {
 
   func isLast(_ buffer: UnsafeMutablePointer<GstBuffer>) -> Bool { group.buffers.last == buffer }
 
-  func begin(_ frame: Frame) throws(ElementError) -> Bool {
+  func begin(_ frame: InputFrame) throws(ElementError) -> Bool {
     // It is sent from here, even if it has to wait.
     forgetPrerolled()
     if cgst_buffer_has_flag(frame.buffer, GST_BUFFER_FLAG_DISCONT) != 0 { resynchronize() }
@@ -84,13 +82,6 @@ final class H264Path: FormatPath {
 
   func begin(_ grant: VideoGrant) {
     if output.begin(grant, longestPause: FrameOutput.decoderTimeout) { passthrough.forgetKeyFrameRequest() }
-  }
-
-  /// Whether frames of a live stream come of which no decoder can show any yet; nil if that is as it was.
-  func takeLack(isInUse: Bool) -> Bool? {
-    let lacks = isInUse && lacksPicture
-    defer { wasLackTaken = lacks }
-    return lacks == wasLackTaken ? nil : lacks
   }
 
   func mustRequestKeyFrame(now: Duration) -> Bool { passthrough.mustRequestKeyFrame(now: now) }
@@ -117,9 +108,12 @@ final class H264Path: FormatPath {
     dropWaiting(.discarded)
   }
 
-  func send(_ frame: Frame, _ permission: VideoNegotiation.Permission) -> FrameOutcome {
+  func send(_ frame: InputFrame, _ permission: VideoNegotiation.Permission) -> FrameOutcome {
     if hasWaiting {
-      guard wait(frame, insteadOf: .latency) else { return .parametersKept }
+      guard wait(frame, insteadOf: .latency) else {
+        output.requireKeyFrame()
+        return .dropped(.latency)
+      }
       sendWaiting(permission)
       return .queued
     }
@@ -153,7 +147,7 @@ final class H264Path: FormatPath {
   /// Sends the frames that the next one depends on to a new decoder, if they are known.
   ///
   /// - Returns: the obstacle; nil for none.
-  private func sendGroupAgain(_ permission: VideoNegotiation.Permission, _ next: Frame) -> FrameOutcome? {
+  private func sendGroupAgain(_ permission: VideoNegotiation.Permission, _ next: InputFrame) -> FrameOutcome? {
     for buffer in group.buffers {
       let payload: FramePayload
       do throws(H264Passthrough.Obstacle) {
@@ -189,7 +183,7 @@ extension H264Path {
   var waitingCount: Int { waiting.buffers.count }
 
   /// With the frames of a file since the last key frame the next decoder begins; those of a live source wait for it.
-  func pass(_ frame: Frame, _ reason: FrameDropReason) -> FrameOutcome {
+  func pass(_ frame: InputFrame, _ reason: FrameDropReason) -> FrameOutcome {
     lacksPicture = output.isUpstreamLive
     let buffer = frame.buffer
     switch reason {
@@ -215,7 +209,7 @@ extension H264Path {
   /// - Parameter reason: for frames that are given up, because a key frame replaces them, or because there are too
   ///   many.
   /// - Returns: false when the frames that it depends on are not kept.
-  private func wait(_ frame: Frame, insteadOf reason: FrameDropReason) -> Bool {
+  private func wait(_ frame: InputFrame, insteadOf reason: FrameDropReason) -> Bool {
     let isKeyFrame = passthrough.isKeyFrame(frame.buffer)
     // A copy, since the pool of an encoder may be small.
     guard isKeyFrame ? passthrough.knowsParameterSets : hasWaiting, let copy = gst_buffer_copy_deep(frame.buffer)
@@ -258,7 +252,7 @@ extension H264Path {
       guard !output.isQueueFull, isLast || !output.isLinkLate else { return }
       do throws(H264Passthrough.Obstacle) {
         let payload = try passthrough.payload(.frame, of: buffer, for: permission.grant)
-        let runningTime = Frame(buffer, of: output.sink).runningTime
+        let runningTime = InputFrame(buffer, of: output.sink).runningTime
         guard output.submitNow(payload, permission.grant, at: runningTime) == nil else { return }
       } catch {
         switch error {
@@ -275,7 +269,7 @@ extension H264Path {
 /// Frames since the last key frame, with which a new decoder can join in the middle of a group of pictures: those of a
 /// file, for use after a pause (in which many streams can't be repeated) or for another service; and those of a live
 /// stream that came before its service.
-struct PictureGroup: ~Copyable {
+struct FrameGroup: ~Copyable {
   /// Larger groups are not kept, because sending them again would take longer than waiting for the next key frame. Nor
   /// are frames after the limit, since memory that is held is not in the cache when upstream uses it again.
   private static let maximumCount = 600

@@ -61,6 +61,7 @@ final class RawPath: FormatPath {
   var encodedSize: VideoSize? { nil }
   /// The next picture replaces the deferred one.
   var waitingCount: Int { 0 }
+  var lacksPicture: Bool { false }
 
   func size(of input: InputCaps) -> VideoSize? { input.size.map(output.settings.turn.size) }
 
@@ -79,14 +80,14 @@ final class RawPath: FormatPath {
   }
 
   /// The next picture of a pipeline that has only paused is not due yet.
-  func preroll(_ frame: Frame) {
+  func preroll(_ frame: InputFrame) {
     lastPicture.preroll(frame.buffer, for: frame.runningTime)
     if !output.isUpstreamLive, shownPicture == frame.buffer { thinning.delay(until: output.time.now) }
   }
 
   func isLast(_ buffer: UnsafeMutablePointer<GstBuffer>) -> Bool { encodedPicture.isOf(buffer) }
 
-  func begin(_ frame: Frame) -> Bool {
+  func begin(_ frame: InputFrame) -> Bool {
     lastPicture.show(frame.buffer)
     thinning.forgetDelayed()
     return true
@@ -97,7 +98,7 @@ final class RawPath: FormatPath {
   }
 
   /// The last one is sent with the permission, unless another has come by then.
-  func pass(_ frame: Frame, _ reason: FrameDropReason) -> FrameOutcome {
+  func pass(_ frame: InputFrame, _ reason: FrameDropReason) -> FrameOutcome {
     if !output.isUpstreamLive { thinning.delay(until: output.time.now) }
     return .dropped(reason)
   }
@@ -120,7 +121,7 @@ final class RawPath: FormatPath {
     thinning.forgetDelayed()
   }
 
-  func send(_ frame: Frame, _ permission: VideoNegotiation.Permission) -> FrameOutcome {
+  func send(_ frame: InputFrame, _ permission: VideoNegotiation.Permission) -> FrameOutcome {
     let now = output.time.now
     if isLate(frame, now: now) { return .dropped(.late) }
     let change = change(by: frame.buffer)
@@ -156,7 +157,7 @@ final class RawPath: FormatPath {
 
   /// Whether a picture comes so late that the next one is better encoded in its place. One in a second is shown
   /// nevertheless, as by GstBaseSink.
-  private func isLate(_ frame: Frame, now: Duration) -> Bool {
+  private func isLate(_ frame: InputFrame, now: Duration) -> Bool {
     guard lateness(of: frame) > Self.longestLateness, now - lastTimely < .seconds(1) else {
       lastTimely = now
       return false
@@ -165,7 +166,7 @@ final class RawPath: FormatPath {
   }
 
   /// How long after its time a frame has come; zero if nobody waits for that time.
-  private func lateness(of frame: Frame) -> Duration {
+  private func lateness(of frame: InputFrame) -> Duration {
     guard frame.runningTime != .max, gst_base_sink_get_sync(output.sink.baseSink) != 0 else { return .zero }
     return output.sink.presentTime - .nanoseconds(Int64(clamping: frame.runningTime))
   }
@@ -186,7 +187,7 @@ final class RawPath: FormatPath {
   }
 
   /// Whether a frame exceeds the rate of the head unit, or of the link.
-  private func isEarly(_ frame: Frame, _ targets: EncoderTargets, now: Duration) -> Bool {
+  private func isEarly(_ frame: InputFrame, _ targets: EncoderTargets, now: Duration) -> Bool {
     let isPaced = output.isUpstreamLive || gst_base_sink_get_sync(output.sink.baseSink) != 0
     guard
       let early = thinning.judge(
@@ -227,7 +228,7 @@ final class RawPath: FormatPath {
   ///   encoder has finished late; nil if it may not wait.
   private func encodeFrame(
     _ picture: UnsafeMutablePointer<GstBuffer>, _ permission: VideoNegotiation.Permission, isRepetition: Bool,
-    waitingWith frame: Frame?
+    waitingWith frame: InputFrame?
   ) throws(EncoderError) -> Encoding {
     let isRequested = keyFrameRequest.take()
     let mustStandAlone = output.needsKeyFrame && !encoder.awaitsKeyFrame
@@ -239,7 +240,7 @@ final class RawPath: FormatPath {
   /// closed its decoder, or if the encoder has made no key frame although one was needed.
   private func encode(
     _ picture: UnsafeMutablePointer<GstBuffer>, _ permission: VideoNegotiation.Permission, for use: FramePayload.Kind,
-    as kind: PictureKind, isForced: Bool = false, waitingWith frame: Frame?
+    as kind: PictureKind, isForced: Bool = false, waitingWith frame: InputFrame?
   ) throws(EncoderError) -> Encoding {
     if let failure { throw failure }
     let began = output.time.now
@@ -268,7 +269,7 @@ final class RawPath: FormatPath {
 
   private func encodeOnce(
     _ picture: UnsafeMutablePointer<GstBuffer>, _ permission: VideoNegotiation.Permission, into payload: FramePayload,
-    as kind: PictureKind, waitingWith frame: Frame?
+    as kind: PictureKind, waitingWith frame: InputFrame?
   ) throws(EncoderError) -> Encoding {
     let turn = output.settings.turn
     let isTaken =
@@ -289,7 +290,9 @@ final class RawPath: FormatPath {
   /// Sends the finished access units of pictures before the last one.
   ///
   /// - Parameter withLast: the last one's too.
-  private func sendLate(_ permission: VideoNegotiation.Permission, waitingWith frame: Frame?, withLast: Bool = false) {
+  private func sendLate(
+    _ permission: VideoNegotiation.Permission, waitingWith frame: InputFrame?, withLast: Bool = false
+  ) {
     while withLast ? encoder.hasFinished : encoder.hasLate {
       let payload = output.takePayload(.repeated)
       guard let put = encoder.take(into: payload) else { return output.giveBack(payload) }

@@ -3,7 +3,8 @@ import SDLApp
 
 /// Renders the frames of a stream: each is sent if it may be at its time, and passes otherwise.
 ///
-/// `@unchecked Sendable`: only the streaming thread uses it, with the pad's stream lock.
+/// `@unchecked Sendable`: only the streaming thread uses it, with the pad's stream lock, and ``forget()`` once the pad has
+/// stopped.
 final class FrameRenderer: @unchecked Sendable {
   /// The state of a frame when this thread gets the frame path.
   private struct Opening {
@@ -50,7 +51,7 @@ final class FrameRenderer: @unchecked Sendable {
     guard cgst_buffer_has_flag(buffer, GST_BUFFER_FLAG_GAP) == 0,
       path.format?.reasonToLeaveOut(buffer) == nil
     else { return }
-    path.format?.preroll(Frame(buffer, of: stream.sink))
+    path.format?.preroll(InputFrame(buffer, of: stream.sink))
     let (permission, size) = stream.state.withLock { ($0.permission, $0.inputSize) }
     takeRegions(of: buffer, size, path, stream)
     guard let permission else { return }
@@ -67,7 +68,7 @@ final class FrameRenderer: @unchecked Sendable {
   }
 
   func render(_ buffer: UnsafeMutablePointer<GstBuffer>, _ stream: VideoStream) -> GstFlowReturn {
-    var frame = Frame(buffer, of: stream.sink)
+    var frame = InputFrame(buffer, of: stream.sink)
     var opening = Opening()
     var held = stream.frames.take(for: stream) { path, state, negotiation in
       opening = open(buffer, path, &state.counters, &negotiation, now: stream.time.now)
@@ -136,7 +137,7 @@ final class FrameRenderer: @unchecked Sendable {
   }
 
   /// Reacts to the outcome, before the path is given back.
-  private func conclude(_ outcome: FrameOutcome, of frame: Frame, _ path: FramePath) -> GstFlowReturn {
+  private func conclude(_ outcome: FrameOutcome, of frame: InputFrame, _ path: FramePath) -> GstFlowReturn {
     switch outcome {
     case .queued, .unchanged, .parametersKept: return GST_FLOW_OK
     case .remembered(let reason):
@@ -158,7 +159,7 @@ final class FrameRenderer: @unchecked Sendable {
 // MARK: One frame
 
 extension FrameRenderer {
-  private func send(_ frame: Frame, _ held: inout HeldPath<FramePath>, _ opening: Opening) -> FrameOutcome {
+  private func send(_ frame: InputFrame, _ held: inout HeldPath<FramePath>, _ opening: Opening) -> FrameOutcome {
     chooseForNewInput(&held)
     do throws(ElementError) {
       guard try held.path.begin(frame) else { return .dropped(.noPicture) }
@@ -178,7 +179,7 @@ extension FrameRenderer {
   }
 
   private func send(
-    _ frame: Frame, _ held: inout HeldPath<FramePath>, _ permission: VideoNegotiation.Permission?
+    _ frame: InputFrame, _ held: inout HeldPath<FramePath>, _ permission: VideoNegotiation.Permission?
   ) -> FrameOutcome {
     var frame = frame
     var decision = permission.map { VideoNegotiation.FrameDecision.send($0) }
@@ -210,7 +211,7 @@ extension FrameRenderer {
   }
 
   /// Decides what to do with the frame at hand, after a moment in which that may change.
-  private func decide(_ frame: Frame, _ held: inout HeldPath<FramePath>) -> VideoNegotiation.FrameDecision {
+  private func decide(_ frame: InputFrame, _ held: inout HeldPath<FramePath>) -> VideoNegotiation.FrameDecision {
     let isSynchronized = held.stream.sink.isSynchronized(frame.buffer.pointee.pts)
     let timing: BufferTiming =
       held.path.output.isUpstreamLive ? .live : isSynchronized ? .synchronized : .unsynchronized

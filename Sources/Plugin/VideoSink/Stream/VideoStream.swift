@@ -381,7 +381,7 @@ extension VideoStream {
     case .started(let grant, let reason):
       sink.countStream { $0.resumed(at: time.now) }
       sink.postStreamStarted(grant, reason: reason)
-    case .stream(let notification): post(notification)
+    case .stream(let notification): postShared(notification)
     case .stopped(let reason): sink.postStreamStopped(reason)
     case .resized(let resize): sink.postResized(resize)
     case .resizeIgnored(let kept, let offered, let reason):
