@@ -51,6 +51,35 @@ import Testing
     }
   }
 
+  /// Each field of `sdl-stats`, as gst-inspect lists them, is on the page of its element.
+  @Test(arguments: [("sdlvideosink", 40), ("sdlaudiosink", 24), ("sdlheadunitsrc", 20), ("sdlheadunitaudiosrc", 17)])
+  func everyCounterIsDescribed(element: String, atLeast count: Int) throws {
+    let properties = try Self.text("Tests/Pipelines/Golden/\(element).txt").split(separator: "\n\n")
+      .flatMap { $0.split(separator: /\n(?=  \S)/) }
+    let statistics = try #require(properties.first { $0.hasPrefix("  sdl-stats ") })
+    let fields = statistics.matches(of: /\n {20,}([a-z0-9-]+): (?!.*readable)/).map { $0.1 }
+    #expect(fields.count >= count, "\(fields)")
+    let page = try Self.text("docs/\(element).md")
+    for field in fields { #expect(page.contains("`\(field)`"), "docs/\(element).md does not tell of \(field)") }
+  }
+
+  /// A method or property that a page names is in the sources.
+  @Test(arguments: ["docs/architecture.md", "CONTRIBUTING.md"])
+  func everyMemberExists(_ page: String) throws {
+    var words: Set<Substring> = []
+    for folder in ["Sources", "Tests"] {
+      let files = FileManager.default.enumerator(
+        at: Installation.package.appending(path: folder), includingPropertiesForKeys: nil)
+      for case let file as URL in try #require(files) where file.pathExtension == "swift" {
+        words.formUnion(try String(contentsOf: file, encoding: .utf8).split { !$0.isLetter && !$0.isNumber })
+      }
+    }
+    let members = try Self.text(page).matches(of: /`([A-Z]\w+)\.(\w+)[`(]/).filter { !["swift", "md"].contains($0.2) }
+    #expect(members.count > 3)
+    let missing = members.filter { !words.contains($0.1) || !words.contains($0.2) }.map { "\($0.1).\($0.2)" }
+    #expect(missing.isEmpty)
+  }
+
   /// Every page is reached from the README, directly or through other pages.
   @Test func everyPageIsReached() throws {
     var reached: Set<String> = []
