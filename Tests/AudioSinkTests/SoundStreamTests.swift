@@ -80,6 +80,30 @@ import Testing
     return .nanoseconds(Int64(minimum))
   }
 
+  /// The pipeline's latency has a lead that is set while it plays.
+  @Test func anotherLead() throws {
+    let harness = try SoundHarness(properties: "lead-time=600")
+    harness.push(testSound(320))
+    try harness.pipeline.play()
+    try harness.pipeline.wait(for: "playing") {
+      $0.kind == .state(from: GST_STATE_PAUSED, to: GST_STATE_PLAYING) && $0.source == "sink" ? true : nil
+    }
+    try harness.pipeline.sink.set("lead-time", "300")
+    try harness.pipeline.wait(for: "latency") { $0.kind == .other("latency") && $0.source == "sink" ? true : nil }
+    #expect(try latency(of: harness.pipeline) == .milliseconds(300))
+  }
+
+  /// Half of a sample at the end of a buffer is none, which is said once.
+  @Test func incompleteSamples() throws {
+    let harness = try SoundHarness()
+    for number: UInt8 in 0..<3 { harness.source.push([number + 1, 0, 9], at: .microseconds(62 * Int(number))) }
+    try harness.pipeline.play()
+    #expect(try harness.finish() == [1, 0, 2, 0, 3, 0])
+    let warnings = harness.pipeline.drain().compactMap(\.warning)
+    #expect(warnings.map { $0.isStream(GST_STREAM_ERROR_FORMAT) } == [true], "\(warnings)")
+    #expect(try harness.statistics["samples-in"] == 3 && harness.statistics.areSamplesConserved)
+  }
+
   /// Buffers of several seconds are paced as well.
   @Test func oneLargeBuffer() throws {
     let harness = try SoundHarness(properties: "sync=false lead-time=800")
@@ -146,6 +170,7 @@ import Testing
     #expect(Array(heard[(6400 + 160)...]) == Array(parts[2][(1600 + 160)...]))
     let statistics = try harness.statistics
     #expect(statistics["silence-samples-sent"] == 1600 && statistics["samples-dropped-overlap"] == 800)
+    #expect(statistics["audio-bytes-sent"] == heard.count && statistics["bytes-sent"] > heard.count)
     #expect(statistics.areSamplesConserved)
   }
 
