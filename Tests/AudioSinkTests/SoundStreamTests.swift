@@ -33,6 +33,10 @@ import Testing
     let message = try #require(
       harness.pipeline.messages.first { $0.isElement("sdl-stream-started") }?.fields)
     #expect(message["format"] == "U8" && message["rate"] == "8000" && message["service"] == "audio")
+    #expect(message["format-assumed"] == "false" && message["transport"] == "primary")
+    #expect((message["max-frame-payload"].flatMap { Int($0) } ?? 0) > 100_000, "\(message)")
+    let stopped = try #require(harness.pipeline.drain().last { $0.isElement("sdl-stream-stopped") }?.fields)
+    #expect(stopped["samples-sent"] == "2000" && stopped["service"] == "audio" && stopped["reason"] == "app")
   }
 
   /// In real time: the first sample comes when it is to be heard, what follows it comes before its time, and everything
