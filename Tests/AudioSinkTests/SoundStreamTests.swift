@@ -23,6 +23,20 @@ import Testing
     #expect(eventually { harness.headUnit.record.audioStopReasons == [.endedByApp] })
   }
 
+  /// Short buffers are sent together, from 10 ms on, which has 160 samples; long ones in parts of 100 ms, and what is left
+  /// over at the end by itself.
+  @Test(arguments: [
+    (1600, 40, 10), (1600, 160, 10), (1600, 159, 6), (1600, 1600, 1), (1601, 1601, 2), (3200, 3200, 2),
+  ])
+  func messages(sampleCount: Int, bufferSize: Int, count: Int) throws {
+    let harness = try SoundHarness()
+    let sound = testSound(sampleCount)
+    harness.push(sound, bufferSize: bufferSize)
+    try harness.pipeline.play()
+    #expect(try harness.finish() == sound)
+    #expect(harness.headUnit.record.audioArrivals.count == count)
+  }
+
   @Test func eightBits() throws {
     let format = PCMFormat(samplingRate: .hertz8000, sampleSize: .bits8)
     let harness = try SoundHarness(.small().with { $0.pcmFormat = format }, format: format)
