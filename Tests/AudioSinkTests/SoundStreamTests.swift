@@ -23,8 +23,8 @@ import Testing
     #expect(eventually { harness.headUnit.record.audioStopReasons == [.endedByApp] })
   }
 
-  /// Short buffers are sent together, from 10 ms on, which has 160 samples; long ones in parts of 100 ms, and what is left
-  /// over at the end by itself.
+  /// Samples, those in a buffer, and messages: short buffers are sent together, until there are 10 ms, or 160 samples;
+  /// long ones in parts of 100 ms; and what is left over at the end by itself.
   @Test(arguments: [
     (1600, 40, 10), (1600, 160, 10), (1600, 159, 6), (1600, 1600, 1), (1601, 1601, 2), (3200, 3200, 2),
   ])

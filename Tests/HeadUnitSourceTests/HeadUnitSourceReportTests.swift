@@ -54,7 +54,10 @@ import Testing
   /// An element that leaves a head unit has no apps any more.
   @Test func oneOfTwoElements() throws {
     let pipeline = try Pipeline(
-      "sdlheadunitsrc name=screen port=0 ! fakesink async=false sdlheadunitaudiosrc name=src port=0 ! fakesink async=false"
+      """
+      sdlheadunitsrc name=screen port=0 ! fakesink async=false \
+      sdlheadunitaudiosrc name=src port=0 ! fakesink async=false
+      """
     )
     try pipeline.play()
     let (screen, sound) = (try pipeline["screen"], try pipeline["src"])
