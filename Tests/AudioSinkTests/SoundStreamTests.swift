@@ -23,6 +23,20 @@ import Testing
     #expect(eventually { harness.headUnit.record.audioStopReasons == [.endedByApp] })
   }
 
+  /// Samples, those in a buffer, and messages: short buffers are sent together, until there are 10 ms, or 160 samples;
+  /// long ones in parts of 100 ms; and what is left over at the end by itself.
+  @Test(arguments: [
+    (1600, 40, 10), (1600, 160, 10), (1600, 159, 6), (1600, 1600, 1), (1601, 1601, 2), (3200, 3200, 2),
+  ])
+  func messages(sampleCount: Int, bufferSize: Int, count: Int) throws {
+    let harness = try SoundHarness()
+    let sound = testSound(sampleCount)
+    harness.push(sound, bufferSize: bufferSize)
+    try harness.pipeline.play()
+    #expect(try harness.finish() == sound)
+    #expect(harness.headUnit.record.audioArrivals.count == count)
+  }
+
   @Test func eightBits() throws {
     let format = PCMFormat(samplingRate: .hertz8000, sampleSize: .bits8)
     let harness = try SoundHarness(.small().with { $0.pcmFormat = format }, format: format)
@@ -33,6 +47,10 @@ import Testing
     let message = try #require(
       harness.pipeline.messages.first { $0.isElement("sdl-stream-started") }?.fields)
     #expect(message["format"] == "U8" && message["rate"] == "8000" && message["service"] == "audio")
+    #expect(message["format-assumed"] == "false" && message["transport"] == "primary")
+    #expect((message["max-frame-payload"].flatMap { Int($0) } ?? 0) > 100_000, "\(message)")
+    let stopped = try #require(harness.pipeline.drain().last { $0.isElement("sdl-stream-stopped") }?.fields)
+    #expect(stopped["samples-sent"] == "2000" && stopped["service"] == "audio" && stopped["reason"] == "app")
   }
 
   /// In real time: the first sample comes when it is to be heard, what follows it comes before its time, and everything
@@ -78,6 +96,30 @@ import Testing
     var (isLive, minimum, maximum): (gboolean, GstClockTime, GstClockTime) = (0, 0, 0)
     gst_query_parse_latency(query, &isLive, &minimum, &maximum)
     return .nanoseconds(Int64(minimum))
+  }
+
+  /// The pipeline's latency has a lead that is set while it plays.
+  @Test func anotherLead() throws {
+    let harness = try SoundHarness(properties: "lead-time=600")
+    harness.push(testSound(320))
+    try harness.pipeline.play()
+    try harness.pipeline.wait(for: "playing") {
+      $0.kind == .state(from: GST_STATE_PAUSED, to: GST_STATE_PLAYING) && $0.source == "sink" ? true : nil
+    }
+    try harness.pipeline.sink.set("lead-time", "300")
+    try harness.pipeline.wait(for: "latency") { $0.kind == .other("latency") && $0.source == "sink" ? true : nil }
+    #expect(try latency(of: harness.pipeline) == .milliseconds(300))
+  }
+
+  /// Half of a sample at the end of a buffer is none, which is said once.
+  @Test func incompleteSamples() throws {
+    let harness = try SoundHarness()
+    for number: UInt8 in 0..<3 { harness.source.push([number + 1, 0, 9], at: .microseconds(62 * Int(number))) }
+    try harness.pipeline.play()
+    #expect(try harness.finish() == [1, 0, 2, 0, 3, 0])
+    let warnings = harness.pipeline.drain().compactMap(\.warning)
+    #expect(warnings.map { $0.isStream(GST_STREAM_ERROR_FORMAT) } == [true], "\(warnings)")
+    #expect(try harness.statistics["samples-in"] == 3 && harness.statistics.areSamplesConserved)
   }
 
   /// Buffers of several seconds are paced as well.
@@ -146,6 +188,7 @@ import Testing
     #expect(Array(heard[(6400 + 160)...]) == Array(parts[2][(1600 + 160)...]))
     let statistics = try harness.statistics
     #expect(statistics["silence-samples-sent"] == 1600 && statistics["samples-dropped-overlap"] == 800)
+    #expect(statistics["audio-bytes-sent"] == heard.count && statistics["bytes-sent"] > heard.count)
     #expect(statistics.areSamplesConserved)
   }
 

@@ -117,6 +117,29 @@ import Testing
     #expect(screen.source["exit-status"] == "7" && screen.source["pid"] == "0")
   }
 
+  /// Each of these has another value then, before the message of the end.
+  @Test func notificationsOfTheProgram() throws {
+    let properties = Monitor<[String]>([])
+    let handler: @convention(c) (gpointer?, UnsafeMutablePointer<GParamSpec>?, gpointer?) -> Void = {
+      _, property, data in
+      guard let property, let data else { return }
+      let name = String(cString: property.pointee.name)
+      Unmanaged<Monitor<[String]>>.fromOpaque(data).takeUnretainedValue().withLock { $0.append(name) }
+    }
+    let screen = try ScreenPipeline(Self.canvas) { source in
+      g_signal_connect_data(
+        source.pointer, "notify", unsafeBitCast(handler, to: GCallback.self),
+        Unmanaged.passRetained(properties).toOpaque(),
+        { data, _ in if let data { Unmanaged<Monitor<[String]>>.fromOpaque(data).release() } },
+        GConnectFlags(rawValue: 0))
+    }
+    try screen.waitForCanvas()
+    #expect(properties.withLock { $0 } == ["display-name", "pid"])
+    screen.press("q")
+    try screen.pipeline.waitForElementMessage("sdl-program-ended")
+    #expect(properties.withLock { $0 } == ["display-name", "pid", "pid", "exit-status"])
+  }
+
   @Test(arguments: [
     ("sh -c 'echo no such map >&2; exit 3'", "status 3", "no such map"),
     ("sh -c 'yes | head -c 300000; echo no such map >&2; exit 3'", "status 3", "no such map"),

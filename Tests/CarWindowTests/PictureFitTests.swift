@@ -18,6 +18,18 @@ import Testing
   }
 }
 
+@Suite struct ScreenPartTests {
+  /// Parts of a screen of 400×800 in a picture in which it has 240×480 pixels; none is smaller than a pixel.
+  @Test(arguments: [
+    (ScreenArea(x: 0, y: 0, width: 400, height: 800), ScreenArea(x: 280, y: 0, width: 240, height: 480)),
+    (ScreenArea(x: 100, y: 200, width: 50, height: 10), ScreenArea(x: 340, y: 120, width: 30, height: 6)),
+    (ScreenArea(x: 0, y: 0, width: 1, height: 0), ScreenArea(x: 280, y: 0, width: 1, height: 1)),
+  ])
+  func inThePicture(area: ScreenArea, result: ScreenArea) {
+    #expect(PictureFit(ScreenSize(400, 800), in: ScreenSize(800, 480)).inPicture(area) == result)
+  }
+}
+
 @Suite struct ScreenSizeTests {
   /// The screen keeps the shape of the picture.
   @Test(arguments: [

@@ -196,6 +196,28 @@ import Testing
     #expect(try takesVideo(of: 640, 480))
   }
 
+  /// The app on the screen is told whether it may stream now.
+  @Test func videoComesBackUnstreamable() throws {
+    let pipeline = try Pipeline(Self.description())
+    try pipeline.play()
+    let (screen, sound) = (try pipeline["screen"], try pipeline["sound"])
+    let app = try RawApp.active(port: Self.port(of: sound))
+    for isStreamable in [false, true] {
+      gst_element_set_locked_state(screen.pointer, 1)
+      gst_element_set_state(screen.pointer, GST_STATE_NULL)
+      screen.set("video-streamable", "\(isStreamable)")
+      gst_element_set_locked_state(screen.pointer, 0)
+      #expect(gst_element_sync_state_with_parent(screen.pointer) != 0)
+      let state = isStreamable ? "streamable" : "not-streamable"
+      try pipeline.wait(for: state) {
+        $0.isElement("sdl-hmi-status") && $0.fields["video-streaming-state"] == state && $0.fields["level"] == "full"
+          ? true : nil
+      }
+    }
+    #expect(pipeline.drain().allSatisfy { $0.warning == nil })
+    app.close()
+  }
+
   /// One takes the sound of a head unit, not two.
   @Test func twoOfOneKind() throws {
     let port = try RawPeer.unusedPort()

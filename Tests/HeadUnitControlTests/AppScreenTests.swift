@@ -95,6 +95,80 @@ import Testing
     #expect(screen.json["timer"] == nil)
   }
 
+  private func ids(_ list: String, _ member: String) -> [Int] {
+    (screen.json[list]?.array ?? []).compactMap { $0.object?[member]?.integer }
+  }
+
+  /// In the order of their ids, without those that are deleted.
+  @Test mutating func menusAndChoices() throws {
+    for id in [7, 3, 5] {
+      perform(.addSubMenu, ["menuID": .integer(id)])
+      perform(
+        .createInteractionChoiceSet,
+        ["interactionChoiceSetID": .integer(id), "choiceSet": .array([.string("choice \(id)")])])
+    }
+    #expect(ids("submenus", "menuID") == [3, 5, 7] && commands == [])
+    perform(.deleteSubMenu, ["menuID": .integer(5)])
+    perform(.deleteInteractionChoiceSet, ["interactionChoiceSetID": .integer(3)])
+    #expect(ids("submenus", "menuID") == [3, 7])
+    let sets = try #require(screen.json["choiceSets"]?.object)
+    #expect(sets == ["5": .array([.string("choice 5")]), "7": .array([.string("choice 7")])])
+  }
+
+  /// What is set stays until it is set again, or reset.
+  @Test mutating func globalProperties() {
+    perform(.setGlobalProperties, ["menuTitle": .string("Menu"), "vrHelpTitle": .string("Help"), "other": .bool(true)])
+    perform(.setGlobalProperties, ["menuTitle": .string("Other")])
+    #expect(screen.json["properties"]?.object == ["menuTitle": .string("Other"), "vrHelpTitle": .string("Help")])
+    perform(.resetGlobalProperties, ["properties": .array([.string("VRHELPTITLE"), .string("HELPPROMPT")])])
+    #expect(screen.json["properties"]?.object == ["menuTitle": .string("Other")])
+  }
+
+  /// Of these the last one counts, if it has succeeded.
+  @Test(arguments: [
+    (FunctionID.showConstantTBT, "turn"), (.updateTurnList, "turnList"), (.alertManeuver, "maneuver"),
+    (.setDisplayLayout, "layout"), (.sendHapticData, "haptics"),
+  ])
+  mutating func theLastRequest(function: FunctionID, name: String) {
+    #expect(screen.json[name] == nil)
+    for text in ["a", "b"] { perform(function, ["text": .string(text)]) }
+    #expect(screen.json[name]?.object == ["text": .string("b")])
+    send(function, ["text": .string("c")])
+    screen.note(
+      RPCMessage(
+        type: .response, function: function, correlationID: correlationID, parameters: ["success": .bool(false)]))
+    #expect(screen.json[name]?.object == ["text": .string("b")])
+  }
+
+  /// An overlay is that of the latest request.
+  @Test mutating func overlays() {
+    for text in ["a", "b"] { send(.alert, ["alertText1": .string(text)]) }
+    send(.slider, ["sliderHeader": .string("c")])
+    screen.show(.alert)
+    #expect(screen.json["overlays"]?.object == ["Alert": .object(["alertText1": .string("b")])])
+    screen.show(.slider)
+    screen.hide(.alert)
+    #expect(screen.json["overlays"]?.object == ["Slider": .object(["sliderHeader": .string("c")])])
+  }
+
+  /// A clock that is set without a time goes on from where it is, and never below zero.
+  @Test mutating func clockWithoutATime() throws {
+    setTimer(
+      "COUNTDOWN", ["startTime": .object(["hours": .integer(1), "minutes": .integer(1), "seconds": .integer(1)])])
+    func seconds() throws -> Double { try #require(screen.json["timer"]?.object?["seconds"]?.number) }
+    #expect(try (3600...3661).contains(seconds()) && timer == [-1, nil])
+    setTimer("COUNTUP")
+    #expect(try (3600...3700).contains(seconds()) && timer == [1, nil])
+    setTimer("COUNTDOWN", ["startTime": .object([:]), "countRate": .number(2)])
+    #expect(try seconds() == 0 && timer == [-2, nil])
+    // Without a clock before, it begins.
+    setTimer("CLEAR")
+    setTimer("PAUSE")
+    #expect(try seconds() == 0 && timer == [0, nil])
+    setTimer("RESUME")
+    #expect(timer == [1, nil])
+  }
+
   private mutating func put(_ name: String, _ bytes: [UInt8], offset: Int = 0, type: String = "GRAPHIC_PNG") {
     perform(
       .putFile, ["syncFileName": .string(name), "fileType": .string(type), "offset": .integer(offset)], bulk: bytes)

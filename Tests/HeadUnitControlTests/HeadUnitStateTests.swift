@@ -83,4 +83,83 @@ import Testing
     ])
     #expect(try #require(Self.app(state))["shows"] == .object([:]))
   }
+
+  private static func rpc(_ function: FunctionID, _ type: RPCType, _ members: JSONObject) -> HeadUnitSession.Event {
+    .message(
+      ConversationMessage(
+        sender: .headUnit,
+        content: .rpc(RPCMessage(type: type, function: function, correlationID: 9, parameters: members))))
+  }
+
+  @Test func anAppThatHasDoneNothing() throws {
+    let app = try #require(Self.app(Self.state([Self.registered])))
+    #expect(app["level"] == .string("NONE") && app["id"] == .string("1") && app["violations"] == .integer(0))
+    for name in ["interaction", "permissions", "icon", "buttons"] { #expect(app[name] == nil, "\(name)") }
+  }
+
+  /// What changes while it is registered.
+  @Test func changes() throws {
+    let app = try #require(
+      Self.app(
+        Self.state([
+          Self.registered, .nameChanged("Karte"), .iconSet("icon.png", byteCount: 5),
+          .hmiStatusSent(HMIStatus(level: .limited, videoStreamingState: .streamable)),
+          // A level that is not known here.
+          .hmiStatusSent(HMIStatus(level: nil, videoStreamingState: .streamable)),
+          .violation(.transport("one")), .violation(.transport("two")),
+          .audioStarted(PCMFormat(), on: .primary),
+          Self.rpc(.onPermissionsChange, .notification, ["permissionItem": .array([.string("Show")])]),
+        ])))
+    #expect(app["name"] == .string("Karte") && app["icon"] == .string("icon.png") && app["level"] == .string("LIMITED"))
+    #expect(app["violations"] == .integer(2) && app["permissions"] == .array([.string("Show")]))
+    let services = try #require(app["services"]?.object)
+    #expect(services["audio"] != nil && services["video"] == nil)
+    let stopped = Self.state([
+      Self.registered, .videoStarted(VideoServiceParameters(), on: .primary), .audioStarted(PCMFormat(), on: .primary),
+      .audioStopped(reason: .endedByApp, AudioStreamStatistics()),
+    ])
+    #expect(Self.app(stopped)?["services"]?.object?.keys.sorted() == ["video"])
+  }
+
+  /// Touches refer to the size that the app was told last.
+  @Test func display() throws {
+    func members(_ width: Int) -> JSONObject {
+      let size: JSONObject = ["resolutionWidth": .integer(width), "resolutionHeight": .integer(2)]
+      let video: JSONValue = .object(["preferredResolution": .object(size)])
+      return ["systemCapability": .object(["videoStreamingCapability": video])]
+    }
+    func width(_ events: [HeadUnitSession.Event]) -> JSONValue? {
+      Self.app(Self.state([Self.registered] + events))?["display"]?.object?["resolutionWidth"]
+    }
+    #expect(width([]) == .integer(800))
+    #expect(width([Self.rpc(.getSystemCapability, .request, members(5))]) == .integer(800))
+    let told = Self.rpc(.getSystemCapability, .response, members(6))
+    #expect(width([told]) == .integer(6))
+    #expect(width([told, Self.rpc(.onSystemCapabilityUpdated, .notification, members(7))]) == .integer(7))
+    // An update of something else.
+    #expect(width([told, Self.rpc(.onSystemCapabilityUpdated, .notification, [:])]) == .integer(6))
+  }
+
+  /// In the order of their sessions, until their connections end.
+  @Test func twoApps() throws {
+    var state = HeadUnitState(display: ImageResolution(800, 480), keepsImages: true)
+    for session: UInt8 in [9, 2] {
+      state.note(.session(id: session, Self.registered))
+      state.note(.session(id: session, .nameChanged("\(session)")))
+      let members: JSONObject = ["syncFileName": .string("a"), "fileType": .string("GRAPHIC_PNG")]
+      for type in [RPCType.request, .response] {
+        let parameters = type == .request ? members : ["success": .bool(true)]
+        let rpc = RPCMessage(
+          type: type, function: .putFile, correlationID: 1, parameters: parameters,
+          bulk: type == .request ? [session] : [])
+        state.note(.session(id: session, .message(ConversationMessage(sender: .app, content: .rpc(rpc)))))
+      }
+    }
+    func apps() -> [JSONObject] { state.json["apps"]?.array?.compactMap(\.object) ?? [] }
+    #expect(apps().map { $0["session"]?.integer } == [2, 9] && apps().map { $0["name"]?.string } == ["2", "9"])
+    let numbers = apps().compactMap { $0["screen"]?.object?["images"]?.object?["a"]?.integer }
+    #expect(numbers.map { state.image(number: $0)?.bytes } == [[2], [9]])
+    state.note(.disconnected(id: 2, nil, VideoStreamStatistics()))
+    #expect(apps().map { $0["session"]?.integer } == [9] && state.image(number: numbers[0]) == nil)
+  }
 }

@@ -107,6 +107,87 @@ import Testing
     #expect(queue.count == 1)
   }
 
+  /// A gap changes nothing where the start of a stream is waited for.
+  @Test func aGapBeforeTheStart() {
+    var queue = AccessUnitQueue()
+    queue.noteGap(now: .zero)
+    for bytes in [Self.bareKeyFrame, Self.keyFrame] { append(&queue, bytes) }
+    let units = take(&queue)
+    #expect(units.map(\.bytes) == [Self.keyFrame] && units.map(\.isStart) == [true])
+    append(&queue, Self.picture)
+    queue.discard()
+    append(&queue, Self.bareKeyFrame)
+    #expect(queue.count == 0 && queue.counters.droppedWaiting == 2 && queue.counters.droppedDiscarded == 1)
+  }
+
+  /// A gap ends the picture that waits for its end, and that is still pushed.
+  @Test func aGapAfterAPictureThatWaits() {
+    var queue = AccessUnitQueue()
+    queue.append(Self.keyFrame, timestamp: nil, now: .milliseconds(5))
+    #expect(queue.count == 0)
+    queue.noteGap(now: .milliseconds(7))
+    #expect(queue.count == 1 && queue.flushDeadline == nil)
+    let units = take(&queue)
+    #expect(units.map(\.bytes) == [Self.keyFrame] && units.map(\.arrival) == [.milliseconds(5)])
+  }
+
+  @Test func counters() {
+    var queue = AccessUnitQueue()
+    for bytes in [Self.keyFrame, Self.picture] { append(&queue, bytes) }
+    queue.noteGap(now: .zero)
+    for bytes in [Self.picture, Self.bareKeyFrame, Self.picture] { append(&queue, bytes) }
+    _ = queue.take()
+    var expected = AccessUnitQueue.Counters()
+    (expected.framesIn, expected.framesOut, expected.keyFramesOut) = (5, 1, 1)
+    (expected.droppedWaiting, expected.discontinuities) = (1, 2)
+    expected.bytesIn = UInt64(Self.keyFrame.count + Self.bareKeyFrame.count + 3 * Self.picture.count)
+    #expect(queue.counters == expected)
+    _ = take(&queue)
+    (expected.framesOut, expected.keyFramesOut) = (4, 2)
+    #expect(queue.counters == expected)
+    // Those of earlier runs go on.
+    queue = AccessUnitQueue(expected)
+    append(&queue, Self.keyFrame)
+    (expected.framesIn, expected.discontinuities) = (6, 3)
+    expected.bytesIn += UInt64(Self.keyFrame.count)
+    #expect(queue.counters == expected)
+  }
+
+  /// What is taken, dropped or discarded makes room: two of these fit, and no third one.
+  @Test func bytesThatAreGoneMakeRoom() {
+    var queue = AccessUnitQueue()
+    let large = Self.keyFrame + [UInt8](repeating: 0x55, count: 3 << 20)
+    for _ in 0..<3 {
+      for _ in 0..<2 { append(&queue, large) }
+      #expect(queue.count == 2 && queue.counters.droppedFull == 0)
+      _ = take(&queue)
+    }
+    for _ in 0..<3 {
+      for _ in 0..<2 { append(&queue, large) }
+      #expect(queue.count == 2 && queue.counters.droppedFull == 0)
+      queue.discard()
+    }
+    // The third one takes the place of the first two.
+    var counts: [Int] = []
+    for _ in 0..<6 {
+      append(&queue, large)
+      counts.append(queue.count)
+    }
+    #expect(counts == [1, 2, 1, 2, 1, 2] && queue.counters.droppedFull == 4)
+  }
+
+  /// Up to the last key frame, which begins the stream if it can.
+  @Test func theStartIsTakenOverByALaterKeyFrame() {
+    var queue = AccessUnitQueue()
+    for index in 0..<60 { append(&queue, index == 0 || index == 40 ? Self.keyFrame : Self.picture, at: 40 * index) }
+    #expect(queue.count == 60 && queue.counters.discontinuities == 1)
+    append(&queue, Self.picture, at: 2400)
+    #expect(queue.count == 21 && queue.counters.droppedFull == 40 && queue.counters.discontinuities == 2)
+    let units = take(&queue)
+    #expect(units.map(\.isStart) == [true] + [Bool](repeating: false, count: 20))
+    #expect(units.map(\.isDiscontinuous) == [true] + [Bool](repeating: false, count: 20))
+  }
+
   @Test func whatIsLeftOfAStreamIsPushed() {
     var queue = AccessUnitQueue()
     queue.append(Self.keyFrame, timestamp: nil, now: .milliseconds(5))

@@ -14,6 +14,29 @@ import Testing
 
   private func isWhite(_ color: Screenshot.Color) -> Bool { color.isLike(.white) }
 
+  /// What is allowed goes on to the next fault, here that there is no program.
+  @Test(arguments: [
+    (["--fps", "1"], "a program is missing"), (["--fps", "120"], "a program is missing"),
+    (["--fps", "121"], "'121' is no number from 1 to 120"), (["--max-size", "64x8192"], "a program is missing"),
+    (["--max-size", "63x64"], "'63x64' is not of the form"),
+    (["--max-size", "64x8193"], "'64x8193' is not of the form"),
+    (["--max-size", "64x64x64"], "is not of the form"), (["--no-sound", "--restart"], "a program is missing"),
+    (["--"], "a program is missing"), (["--record"], "--record needs a value"), (["-x"], "unknown option -x"),
+  ])
+  func limits(_ arguments: [String], _ text: String) throws {
+    let result = try Program([program] + arguments, in: folder).wait()
+    #expect(
+      result.status == 2 && result.errors.contains("sdl-car-window: ") && result.errors.contains(text), "\(result)")
+  }
+
+  @Test func version() throws {
+    let result = try Program([program, "--no-sound", "--version"], in: folder).wait()
+    #expect(
+      result.status == 0 && result.output.firstMatch(of: /^sdl-car-window \d+\.\d+\.\d+.*\n$/) != nil, "\(result)")
+    let help = try Program([program, "--help"], in: folder).wait()
+    #expect(help.status == 0 && help.output.hasPrefix("usage: sdl-car-window [options]"), "\(help)")
+  }
+
   /// What is on another display; fingers move its pointer only if they may.
   @Test(arguments: [true, false]) func mirror(injects: Bool) throws {
     let screen = try Screen()

@@ -134,11 +134,61 @@ import Testing
     (["--auth-token", "a"], "--auth-token needs --cloud-app"),
     (["--cloud-app", "http://a:1"], "--cloud-app does not take"),
     (["--cloud-app", "ws://a"], "--cloud-app does not take"), (["--app-exits=0"], "--app-exits does not take \"0\""),
+    (["--cloud-app", "ws://a:0"], "--cloud-app does not take"),
+    (["--cloud-app", "ws://a:1/ü"], "--cloud-app does not take"),
+    (["--websocket-origin", "*"], "--websocket-origin and --websocket-tls need --websocket"),
+    (["--tls-server"], "--tls-server and --dtls need --encryption accept or require"),
+    (
+      ["--tls-server", "--encryption", "accept", "--certificate", "/a"],
+      "--tls-server needs --certificate and --private-key"
+    ),
+    (
+      ["--tls-server", "--encryption", "accept", "--private-key", "/a"],
+      "--tls-server needs --certificate and --private-key"
+    ),
+    (["--log-files", "/tmp"], "need --log"), (["--blank"], "need --log"),
+    (["--deadline", "86401"], "--deadline does not take"), (["--deadline", "86400"], "--deadline needs --app-exits"),
+    (["--wait-app", "-1"], "--wait-app does not take"), (["--replay-speed", "0.1"], "--replay-speed needs --replay"),
+    (["--replay-speed", "10"], "--replay-speed needs --replay"),
+    (["--replay-speed", "10.1"], "--replay-speed does not take"),
+    (["--replay-speed", "0.09"], "--replay-speed does not take"),
+    (["--secondary-transport", "65536"], "--secondary-transport does not take"),
+    (["--pcm", "48KHZ/16_BIT"], "--pcm does not take"),
   ])
   func refused(options: [String], text: String) throws {
     let result = try run(options)
     #expect(result.status == 2 && result.errors.contains(text), "\(result)")
     #expect(result.errors.contains("Try sdl-head-unit --help"), "\(result)")
+  }
+
+  /// What is written must be none of the files that are read, whatever its name.
+  @Test(arguments: ["--log", "--junit", "--record", "--record-audio"])
+  func outputThatIsRead(option: String) throws {
+    let script = try file("a.sdl", Array("then: expect registered\n".utf8))
+    let link = folder.path("link")
+    try FileManager.default.linkItem(atPath: script, toPath: link)
+    for output in [script, link] {
+      let result = try run(["--test", script, option, output])
+      #expect(result.status == 2 && result.errors.contains("\(output) would be overwritten, and is read"), "\(result)")
+    }
+    #expect(folder.text("a.sdl") == "then: expect registered\n")
+  }
+
+  @Test(arguments: ["--certificate", "--private-key", "--ca-certificates", "--policy", "--script"])
+  func inputThatIsWritten(option: String) throws {
+    let table = #"{"policy_table": {"functional_groupings": {}, "app_policies": {"default": {"groups": []}}}}"#
+    let path = try file("input", Array((option == "--policy" ? table : "at 1: cut\n").utf8))
+    let result = try run([option, path, "--log", path])
+    #expect(result.status == 2 && result.errors.contains("\(path) would be overwritten, and is read"), "\(result)")
+  }
+
+  /// Only what matters to a test is printed.
+  @Test func quiet() throws {
+    let steps = "then: expect registered\nthen: expect Show mainField1=Bye within 0.2\n"
+    let result = try run(["--quiet", "--test", file("test.sdl", Array(steps.utf8))] + app("show.py", "stays"))
+    #expect(result.status == 3 && result.output.contains("line 2: expect Show mainField1=Bye within 0.2: failed"))
+    #expect(result.output.hasPrefix("listening ") && result.output.contains("\nsummary "), "\(result)")
+    for text in ["registered \"Map\"", "met after", "program: "] { #expect(!result.output.contains(text), "\(result)") }
   }
 
   /// A script that expects nothing would be a test that never ends.

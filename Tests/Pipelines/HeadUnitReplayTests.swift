@@ -45,8 +45,16 @@ import Testing
     #expect(none.status == 3 && none.output.contains("StartService(rpc) (line "), "\(none)")
     let itself = try run(["--replay", folder.path("drive.jsonl"), "--log", folder.path("drive.jsonl")], ["true"])
     #expect(itself.status == 2 && itself.errors.contains("drive.jsonl would be overwritten"), "\(itself)")
-    let contrary = try run(["--replay", folder.path("drive.jsonl"), "--screen", "320x240"], ["true"])
-    #expect(contrary.status == 2 && contrary.errors.contains("--screen"), "\(contrary)")
+    let table = #"{"policy_table": {"functional_groupings": {}, "app_policies": {"default": {"groups": []}}}}"#
+    try Data(table.utf8).write(to: folder.url.appending(path: "policy.json"))
+    let contraries = [
+      ["--screen", "320x240"], ["--make", "Ford"], ["--model", "T"], ["--pcm", "none"], ["--grant", "Base-4"],
+      ["--policy", folder.path("policy.json")],
+    ]
+    for contrary in contraries {
+      let result = try run(["--replay", folder.path("drive.jsonl")] + contrary, ["true"])
+      #expect(result.status == 2 && result.errors.contains("are what the recording of --replay says"), "\(result)")
+    }
     try Data("{}\n".utf8).write(to: folder.url.appending(path: "empty"))
     let empty = try run(["--replay", folder.path("empty")], ["true"])
     #expect(empty.status == 2 && empty.errors.contains("can't be replayed: it has no RegisterAppInterface"), "\(empty)")

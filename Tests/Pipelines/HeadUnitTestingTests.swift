@@ -255,6 +255,38 @@ import Testing
     for path in attached { #expect(try Data(contentsOf: URL(filePath: path)).starts(with: signature)) }
   }
 
+  /// Of many failures the first fifty have the end of the log, and the first ten of these what was shown.
+  @Test func reportOfManyFailures() throws {
+    // In place of a decoder, which takes its time: a picture of 800×480 pixels in each file.
+    let tool = folder.path("gst-launch-1.0")
+    let script = """
+      #!/bin/sh
+      for word; do case $word in location=*) file=${word#location=};; esac; done
+      head -c 576000 /dev/zero >"$file"
+
+      """
+    try Data(script.utf8).write(to: URL(filePath: tool))
+    try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: tool)
+    let steps = Array(repeating: "on frame 5: fail for a reason", count: 60) + ["on frame 5: quit"]
+    let stream = "exec /usr/bin/gst-launch-1.0 -q videotestsrc is-live=true ! sdlvideosink uri=$SDL_URI"
+    try Data(steps.joined(separator: "\n").utf8).write(to: folder.url.appending(path: "many.sdl"))
+    let result = try run(
+      nil,
+      ["--script", folder.path("many.sdl"), "--junit", folder.path("out.xml"), "--", "sh", "-c", stream],
+      environment: ["PATH": "\(folder.url.path):/usr/bin:/bin"])
+    #expect(result.status == 3 && result.output.contains("expectations=60 failed=60"), "\(result)")
+    let report = folder.text("out.xml")
+    let failures = report.matches(of: /<failure message=".*?reason.*?">(.*?)<\/failure>/).map { String($0.1) }
+    #expect(failures.count == 60 && failures.prefix(50).allSatisfy { !$0.isEmpty }, "\(report)")
+    #expect(failures.dropFirst(50).joined() == "", "\(report)")
+    // With the failure itself as the last of twenty lines.
+    let lines = try #require(failures.dropFirst(49).first).components(separatedBy: "&#10;")
+    #expect(lines.count == 20 && lines.last?.contains("line 50: fail") == true, "\(lines)")
+    let attached = report.matches(of: /\[\[ATTACHMENT\|(.+?)\]\]/).map { String($0.1) }
+    #expect(attached == (1...10).map { folder.path("out-\($0).png") }, "\(report)")
+    #expect(attached.allSatisfy { FileManager.default.fileExists(atPath: $0) })
+  }
+
   @Test func noPicture() throws {
     let result = try run("then: expect registered\nthen: expect picture a.png within 0.1", program("stays"))
     #expect(result.status == 3 && result.output.contains("no app shows a picture that can be decoded"), "\(result)")
