@@ -78,7 +78,7 @@ package final class ChildProgram: Sendable {
   package var status: Status? { state.withLock { $0.status } }
 
   /// Whether it has ended by itself, and not with status 0.
-  package var hasFailed: Bool { state.withLock { !$0.isEnded && $0.status != .exited(0) } }
+  package var hasFailed: Bool { state.withLock { !$0.isEnded && $0.status.map { $0 != .exited(0) } == true } }
 
   /// Waits for its end; nil if it does not come in time.
   package func wait(until deadline: Duration) -> Status? {

@@ -68,7 +68,12 @@ import Testing
     let recorder = ReportRecorder(pipeline, sound)
     gst_element_set_locked_state(sound.pointer, 1)
     gst_element_set_state(sound.pointer, GST_STATE_NULL)
-    #expect(recorder.takeReports() == Self.places + ["notify apps"])
+    let changes = Self.places + ["notify apps", "notify hmi-level full"]
+    #expect(recorder.takeReports() == changes)
+    // It finds the app that is there.
+    gst_element_set_state(sound.pointer, GST_STATE_PLAYING)
+    #expect(recorder.takeReports() == changes)
+    gst_element_set_locked_state(sound.pointer, 0)
     app.close()
   }
 

@@ -98,7 +98,7 @@ extension HeadUnitElement {
         notify(.currentSecondaryPort)
         notify(.currentWebURI)
         // A handler of that notification may have started the next run, which has its own apps.
-        if hadApps, run == nil { notify(.apps) }
+        if hadApps, run == nil { notifyApps() }
       }
     }
     return result
@@ -167,6 +167,8 @@ extension HeadUnitElement {
     notify(.currentWebURI)
     // A handler of that notification may have ended the run.
     guard run === self.run else { return }
+    // Those of the other elements.
+    if address == nil, run.headUnit?.apps.all.isEmpty == false { return notifyApps() }
     if let address {
       tell("Listening for SmartDeviceLink apps on \(address), for example: sdlvideosink uri=sdl://\(address)")
     }
@@ -178,6 +180,11 @@ extension HeadUnitElement {
     } catch {
       warn(.resource(GST_RESOURCE_ERROR_SETTINGS, "The head unit is not announced: \(error)"))
     }
+  }
+
+  private func notifyApps() {
+    notify(.apps)
+    notify(.hmiLevel)
   }
 
   /// Posts an INFO message.
