@@ -65,8 +65,8 @@ import X264Encoder
     #expect(encoder.nextNumber == 0)
   }
 
-  /// Where each change costs a key frame, one by less than a quarter waits for the next one. The element counts pictures
-  /// at the rate that it was opened with.
+  /// Where each change costs a key frame, one by less than a quarter waits for the next one. The element counts
+  /// pictures at the rate that it was opened with.
   @Test func costlyChangesOfTheBitrate() throws {
     let sink = try Element("fakesink")
     var element: Element?

@@ -90,8 +90,8 @@ import X264Encoder
     #expect(report?.present.reason == nil && report?.former?.reason == .ceiling)
   }
 
-  /// Below the user's minimum there are fewer pictures, of the minimum's quality. A difference of less than 2 % does not
-  /// count.
+  /// Below the user's minimum there are fewer pictures, of the minimum's quality. A difference of less than 2 % does
+  /// not count.
   @Test func fewerPicturesBelowTheMinimum() {
     let targets = automaticTargets()
     for (minimum, limit) in [(targets.start, nil), (targets.start * 4 / 3, 22.5), (targets.start * 2, 15)]
