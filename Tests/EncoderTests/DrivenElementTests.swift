@@ -65,6 +65,31 @@ import X264Encoder
     #expect(encoder.nextNumber == 0)
   }
 
+  /// Where each change costs a key frame, one by less than a quarter waits for the next one. The element counts
+  /// pictures at the rate that it was opened with.
+  @Test func costlyChangesOfTheBitrate() throws {
+    let sink = try Element("fakesink")
+    var element: Element?
+    let encoder = try open(.named("openh264enc"), .i420, for: sink) { pointer in
+      gst_object_ref(pointer)
+      element = Element(owning: pointer)
+    }
+    func present(_ bitrate: Int, _ frameRate: Int = 30) throws -> String? {
+      try encoder.setRates(
+        EncoderRates(bitrate: bitrate, frameRate: FrameRate(numerator: frameRate, denominator: 1)))
+      return element?["bitrate"]
+    }
+    #expect(element?["bitrate"] == "600000")
+    #expect(try present(749) == "600000")
+    #expect(try present(451) == "600000")
+    #expect(try present(450) == "450000")
+    #expect(try present(300, 15) == "600000")
+    // The wanted one comes with a key frame.
+    #expect(try present(601) == "600000")
+    try put(Picture(320, 240, 0), .i420, 0, encoder)
+    #expect(element?["bitrate"] == "601000")
+  }
+
   /// Some elements do not listen to the event.
   @Test(arguments: [
     (EncoderElement.KeyFrameRequest.setting(EncoderElement.Setting(property: "qp-max", value: "40")), "40", 0),

@@ -34,6 +34,30 @@ import Testing
     }
   }
 
+  /// For a second at least, of more than two pictures, and most of them.
+  @Test func theWatchIsPatient() {
+    var watch = TimeStampWatch()
+    for time in [0, 100, 200, 300, 999] {
+      #expect(watch.frameCame(7, isLeftOut: time > 0, now: .milliseconds(time)) == nil)
+    }
+    #expect(watch.frameCame(7, isLeftOut: true, now: .seconds(1)) == .standing(7))
+    watch = TimeStampWatch()
+    for time in [0, 1000] { #expect(watch.frameCame(7, isLeftOut: true, now: .milliseconds(time)) == nil) }
+    #expect(watch.frameCame(7, isLeftOut: true, now: .seconds(1)) == .standing(7))
+    // Another time stamp begins anew, and three of four are still shown often enough.
+    watch = TimeStampWatch()
+    for time in [0, 100, 200, 999] { #expect(watch.frameCame(7, isLeftOut: true, now: .milliseconds(time)) == nil) }
+    for time in [1000, 1999] { #expect(watch.frameCame(8, isLeftOut: true, now: .milliseconds(time)) == nil) }
+    watch = TimeStampWatch()
+    for index in 0..<100 { #expect(watch.frameCame(nil, isLeftOut: index % 4 > 0, now: .zero) == nil) }
+    // No film pauses for longer than an hour.
+    watch = TimeStampWatch()
+    #expect(watch.frameWaits(until: 3_602_000_000_000, now: .seconds(2)) == nil)
+    #expect(watch.frameWaits(until: 3_602_000_000_001, now: .seconds(2)) != nil)
+    // Whatever it was, the application has heard of it.
+    for index in 0..<100 { #expect(watch.frameCame(nil, isLeftOut: true, now: .seconds(index)) == nil) }
+  }
+
   /// Nothing waits then: a file of two hours may be sent in one.
   @Test func distantTimesWithoutSync() throws {
     let harness = try SinkHarness()

@@ -204,6 +204,17 @@ import Testing
     #expect(error.text.contains("h264parse") && error.text.contains("videoconvert"), "\(error)")
   }
 
+  /// The last ones are the largest picture of level 6.2, and one with a row of macroblocks more.
+  @Test(arguments: [
+    (16, 16, true), (14, 16, false), (16, 14, false), (8192, 16, true), (16, 8192, true), (8194, 16, false),
+    (16, 8194, false), (33, 32, false), (32, 33, false), (8192, 4352, true), (8192, 4354, false),
+  ]) func sizes(_ width: Int, _ height: Int, isTaken: Bool) throws {
+    _ = try Element("sdlvideosink")
+    guard let caps = Caps(Picture.caps(width, height)) else { throw TestFailure("no caps") }
+    let reason = InputCaps.rejectionReason(of: caps.pointer)
+    #expect((reason == nil) == isTaken, "\(reason?.text ?? "")")
+  }
+
   /// The sink's error for frames with `caps`.
   private func failure(_ caps: String) throws -> BusMessage.Fault {
     let harness = try SinkHarness(caps: caps)

@@ -1,0 +1,69 @@
+import CGStreamerApp
+import GStreamerKit
+import Testing
+
+@testable import Plugin
+@testable import PluginTestSupport
+
+/// Raw pictures on their way to the queue.
+@Suite struct RawPathTests {
+  private let bench: FrameBench
+
+  init() throws {
+    bench = try FrameBench(isLive: true)
+  }
+
+  /// Its room was taken by what came first, so the next ones can't depend on it.
+  @Test func aDeferredPictureWithoutRoomIsDropped() throws {
+    let grant = bench.grant(1)
+    let permission = bench.permission(grant)
+    try bench.setGrant(grant)
+    let path = RawPath(bench.output, keyFrameRequest: AtomicFlag())
+    gst_video_info_set_format(&path.info, GST_VIDEO_FORMAT_I420, 320, 240)
+    path.begin(grant)
+    bench.fill(for: grant)
+    let bytes = Picture(320, 240, 1).bytes
+    let buffer = try #require(gst_buffer_new_memdup(bytes, gsize(bytes.count)))
+    defer { gst_buffer_unref(buffer) }
+    let frame = InputFrame(buffer, of: bench.sink)
+    bench.sink.count { $0.frameArrived() }
+    #expect(path.begin(frame))
+    bench.output.observeLink(permission.targets)
+    let outcome = path.send(frame, permission)
+    guard case .queued = outcome else { throw TestFailure("\(outcome)") }
+    #expect(bench.takeResults().timer.map { $0 > bench.clock.now } == true)
+    #expect(bench.sink.counters.framesQueued == 1 && !bench.output.needsKeyFrame)
+    // Nothing follows, so it does not wait any longer.
+    let next = path.sendWaiting(permission, isLast: true, now: bench.clock.now)
+    #expect(next == nil && bench.output.needsKeyFrame)
+    _ = bench.takeResults()
+    let counters = bench.sink.counters
+    #expect(counters.dropped(.queueFull) == 1 && counters.framesQueued == 0 && counters.encodings.count == 1)
+    // It does not wait any more.
+    #expect(path.takeDeferred() == nil)
+  }
+
+  /// Its time has not come while the pipeline only pauses.
+  @Test func thePictureOfAPrerollIsShownAtItsTime() throws {
+    let buffers = try (0..<3).map { _ in try #require(gst_buffer_new()) }
+    defer { for buffer in buffers { gst_buffer_unref(buffer) } }
+    let last = LastPicture()
+    #expect(last.picture(at: 5) == nil)
+    last.show(buffers[0])
+    last.preroll(buffers[1], for: 100)
+    #expect(last.picture(at: 99) == buffers[0] && last.picture(at: 100) == buffers[1])
+    // From then on it is the last one, whatever the time.
+    #expect(last.picture(at: 0) == buffers[1])
+    // Without a time it is shown at once.
+    last.preroll(buffers[2], for: .max)
+    #expect(last.picture(at: 0) == buffers[2])
+    // Another one has come in its place.
+    last.preroll(buffers[0], for: 100)
+    last.show(buffers[1])
+    #expect(last.picture(at: 200) == buffers[1])
+    last.preroll(buffers[2], for: 300)
+    last.forget()
+    #expect(last.picture(at: 400) == nil)
+    #expect(buffers.map(\.pointee.mini_object.refcount) == [1, 1, 1])
+  }
+}
