@@ -79,7 +79,9 @@ class BlueZ:
                 return invocation.return_dbus_error(self.refusal, "refused by the test")
             self.profile = (sender, profile)
         elif method == "UnregisterProfile":
-            tell("unregister", path=arguments[0])
+            # Before the answer, which the program may wait for.
+            is_there, = self.call_bus("NameHasOwner", "(s)", sender).unpack()
+            tell("unregister", path=arguments[0], isThere=is_there)
             self.profile = None
         elif method == "GetManagedObjects":
             tell("list-objects")
