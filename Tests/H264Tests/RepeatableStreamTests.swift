@@ -167,7 +167,7 @@ import Testing
     }
   }
 
-  /// A stream without room for a further picture between two has none behind its next key frame either; another one may.
+  /// A stream without room for a further picture between two has none behind its next key frame. Another one may.
   @Test func noRoomBetweenPictures() {
     let stream = Stream()
     let (crowded, roomy) = (stream.slice(1, 1), stream.slice(1, 2))
