@@ -123,6 +123,26 @@ import Testing
     #expect(try pipe.reading.readToEnd() == Data("end\n".utf8))
   }
 
+  /// A program asks at its start whether it is to guard another one, or to make sound.
+  @Test func argumentsOfItsOwn() {
+    for arguments in [[], ["program"], ["program", "sh"], ["program", "sh", "--process-guard"]] {
+      #expect(ProcessGuard.run(arguments) == nil && SoundProcess.run(arguments) == nil, "\(arguments)")
+    }
+    // Without a command there is nothing to guard, and without a sink nothing to play to.
+    #expect(ProcessGuard.run(["program", "--process-guard"]) == 2)
+    #expect(SoundProcess.run(["program", "--sound-process", "sink"]) == nil)
+  }
+
+  @Test func programsInPath() throws {
+    #expect(CarWindow.path(of: "no-such-program-anywhere") == nil)
+    let path = try #require(CarWindow.path(of: "sh"))
+    #expect(path.hasSuffix("/sh") && FileManager.default.isExecutableFile(atPath: path))
+    // A value may have the sign that separates it from its name.
+    setenv("SDL_TEST_ASSIGNMENT", "a=b=", 1)
+    defer { unsetenv("SDL_TEST_ASSIGNMENT") }
+    #expect(CarWindow.environment["SDL_TEST_ASSIGNMENT"] == "a=b=")
+  }
+
   /// As waitpid(2) says it, with or without a core dump, and as shells and people do.
   @Test(
     arguments: [

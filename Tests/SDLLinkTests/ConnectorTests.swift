@@ -161,6 +161,24 @@ extension LinkTests {
       #expect(tried == [silent.port, refusing.port, good.port])
     }
 
+    /// An address needs no name service, and a name wakes whoever waits for it.
+    @Test func resolvesNames() throws {
+      let wakeUp = WakeUp()
+      try wakeUp.open()
+      let numeric = try Resolver.start(host: "127.0.0.1", port: 7, wakeUp: wakeUp)
+      #expect(try numeric.outcome?.get().map(\.description) == ["127.0.0.1:7"])
+      var signal = pollfd(fd: wakeUp.descriptor, events: Int16(POLLIN), revents: 0)
+      #expect(poll(&signal, 1, 0) == 0)
+      let named = try Resolver.start(host: "localhost", port: 7, wakeUp: wakeUp)
+      #expect(poll(&signal, 1, 30_000) == 1 && named.outcome != nil)
+      let deadline = MonotonicClock.now + testTimeout
+      let outcome = named.wait(until: deadline, clock: .monotonic, wakeUp: wakeUp) { true }
+      #expect(try outcome?.get().allSatisfy { $0.port == 7 && $0.reach == .thisMachine } == true)
+      #expect(named.wait(until: deadline, clock: .monotonic, wakeUp: wakeUp) { false } == nil)
+      // It stays there for those who ask late.
+      #expect(named.wait(until: .zero, clock: .monotonic, wakeUp: wakeUp) { true } != nil)
+    }
+
     /// What says most of several failures: a refusal comes from a machine that is there. Each address is tried at once.
     @Test(
       arguments: [
