@@ -264,6 +264,25 @@ import Testing
     #expect(isWaitedFor)
   }
 
+  /// Other answers are of no interest any more, which BlueZ may never give: the time for that does not come.
+  @Test func doesNotWaitForOtherAnswersAtTheEnd() throws {
+    let bluez = try BlueZStandIn()
+    try bluez.command("hold")
+    let clock = ManualClock()
+    var configuration = BluetoothTransport.Configuration.app()
+    configuration.clock = TimeSource { clock.now }
+    let bench = try Bench(busAddress: bluez.bus.address, configuration)
+    try bluez.wait(for: "list-objects")
+    let isStopped = Monitor(false)
+    let transport = bench.transport
+    try WorkerThread.detach(name: "test") {
+      transport.stop()
+      isStopped.change { $0 = true }
+    }
+    #expect(isStopped.wait(until: MonotonicClock.now + .seconds(20)) { $0 ? true : nil } == true)
+    #expect(bluez.count(of: "unregister") == 1)
+  }
+
   /// Stopping is quick in every state, and leaves neither thread nor descriptor.
   @Test func stops() throws {
     let bluez = try BlueZStandIn()
