@@ -251,6 +251,38 @@ import Testing
     }
   }
 
+  /// The end of the registration is waited for: whoever registers next gets the service.
+  @Test func waitsForTheAnswerAtTheEnd() throws {
+    let bluez = try BlueZStandIn()
+    // A stand-in that the machine holds up answers too late.
+    let isWaitedFor = try (0..<5).contains { _ in
+      let bench = try Bench(busAddress: bluez.bus.address)
+      try bench.recorder.waitForWaiting()
+      bench.transport.stop()
+      return try bluez.wait(for: "unregister").fields["isThere"] as? Bool == true
+    }
+    #expect(isWaitedFor)
+  }
+
+  /// Other answers are of no interest any more, which BlueZ may never give: the time for that does not come.
+  @Test func doesNotWaitForOtherAnswersAtTheEnd() throws {
+    let bluez = try BlueZStandIn()
+    try bluez.command("hold")
+    let clock = ManualClock()
+    var configuration = BluetoothTransport.Configuration.app()
+    configuration.clock = TimeSource { clock.now }
+    let bench = try Bench(busAddress: bluez.bus.address, configuration)
+    try bluez.wait(for: "list-objects")
+    let isStopped = Monitor(false)
+    let transport = bench.transport
+    try WorkerThread.detach(name: "test") {
+      transport.stop()
+      isStopped.change { $0 = true }
+    }
+    #expect(isStopped.wait(until: MonotonicClock.now + .seconds(20)) { $0 ? true : nil } == true)
+    #expect(bluez.count(of: "unregister") == 1)
+  }
+
   /// Stopping is quick in every state, and leaves neither thread nor descriptor.
   @Test func stops() throws {
     let bluez = try BlueZStandIn()
@@ -266,5 +298,80 @@ import Testing
     bench.transport.stop()
     let registrations = bluez.count(of: "register")
     #expect(eventually { bluez.count(of: "unregister") == registrations })
+  }
+}
+
+/// What is counted in the whole process.
+@Suite(.serialized, .timeLimit(.minutes(3))) struct DescriptorsWholeProcessTests {
+  private func expectNoneMore(than before: Int) {
+    #expect(
+      eventually { ProcessCounts.descriptors <= before },
+      "\(before) before, and now \(ProcessCounts.descriptorTargets)")
+  }
+
+  /// GIO keeps a connection, and the descriptor of its main context, until the last callback has run.
+  @Test(arguments: [true, false]) func stopping(waits: Bool) throws {
+    let bluez = try BlueZStandIn()
+    func run() throws {
+      let bench = try Bench(busAddress: bluez.bus.address)
+      if waits { try bench.recorder.waitForWaiting() }
+      bench.transport.stop()
+    }
+    for _ in 0..<3 { try run() }
+    let before = ProcessCounts.descriptors
+    for _ in 0..<25 { try run() }
+    expectNoneMore(than: before)
+  }
+
+  @Test func busThatIsNotThere() throws {
+    func run() throws {
+      let bench = try Bench(busAddress: "unix:path=/nonexistent/bus")
+      _ = try bench.recorder.waitForFailure()
+      bench.transport.stop()
+    }
+    for _ in 0..<3 { try run() }
+    let before = ProcessCounts.descriptors
+    for _ in 0..<25 { try run() }
+    expectNoneMore(than: before)
+  }
+
+  /// Anybody in the neighbourhood may connect.
+  @Test func refusedConnections() throws {
+    let bluez = try BlueZStandIn()
+    let bench = try Bench(busAddress: bluez.bus.address)
+    defer { bench.transport.stop() }
+    try bench.recorder.waitForWaiting()
+    let listener = try UnixListener(in: bluez.bus.folder)
+    func connect(_ address: String) throws {
+      try bluez.command("connect", address, listener.path)
+      close(try listener.accept())
+      _ = try bluez.wait(for: "answer")
+    }
+    try connect(car)
+    let connection = try bench.recorder.takeConnection()
+    try connect(otherCar)
+    let before = ProcessCounts.descriptors
+    for _ in 0..<25 { try connect(otherCar) }
+    expectNoneMore(than: before)
+    withExtendedLifetime(connection) {}
+  }
+
+  /// Those of connections that were accepted, one after the other.
+  @Test func connectionsThatEnd() throws {
+    let bluez = try BlueZStandIn()
+    let bench = try Bench(busAddress: bluez.bus.address)
+    defer { bench.transport.stop() }
+    let listener = try UnixListener(in: bluez.bus.folder)
+    func connect(_ number: Int) throws {
+      try bench.recorder.waitForWaiting(number)
+      try bluez.command("connect", car, listener.path)
+      close(try listener.accept())
+      _ = try bench.recorder.takeConnection()
+      _ = try bluez.wait(for: "answer")
+    }
+    for number in 1...3 { try connect(number) }
+    let before = ProcessCounts.descriptors
+    for number in 4...28 { try connect(number) }
+    expectNoneMore(than: before)
   }
 }

@@ -107,6 +107,7 @@ import Testing
   @Test(arguments: [
     "org.freedesktop.DBus.Error.ServiceUnknown", "org.freedesktop.DBus.Error.NameHasNoOwner",
     "org.freedesktop.DBus.Error.Spawn.ChildExited", "org.freedesktop.DBus.Error.NoReply",
+    "org.freedesktop.DBus.Error.TimedOut", "org.freedesktop.systemd1.NoSuchUnit",
   ])
   func missingService(name: String) {
     var session = ProfileSession(role: .app(only: nil), now: .zero)
@@ -149,6 +150,79 @@ import Testing
     session = registered()
     _ = session.released(now: .zero)
     #expect(session.serviceChanged(isThere: false, now: .zero) == [.report(.blocked(.noService))])
+  }
+
+  /// What was known before is not reported, and what was under way begins anew.
+  @Test func beginsAnew() throws {
+    var session = registered()
+    _ = session.serviceChanged(isThere: false, now: .zero)
+    _ = session.serviceChanged(isThere: true, now: .zero)
+    _ = session.registered()
+    #expect(session.advance(to: .seconds(1)) == [], "the objects are not known yet")
+    #expect(session.objectsListed([on()], now: .seconds(1)) == [.report(waiting)])
+    _ = session.released(now: .seconds(2))
+    #expect(session.advance(to: .seconds(7)) == [.call(.register)])
+    _ = session.registered()
+    #expect(session.objectsListed([], now: .seconds(7)) == [.report(.blocked(.noAdapter))])
+  }
+
+  /// A phone that was being connected to is connected to again after BlueZ's restart, and after a release.
+  @Test(arguments: [true, false]) func connectsAnew(isRestart: Bool) throws {
+    let device = try ProfileSession.Object(path: Self.path, address: address(car))
+    let connect = ProfileSession.Action.call(.connectProfile(path: Self.path))
+    var session = registered(.headUnit(try address(car)))
+    #expect(session.objectChanged(device, now: .zero).first == connect)
+    if isRestart {
+      _ = session.serviceChanged(isThere: false, now: .seconds(1))
+      #expect(session.serviceChanged(isThere: true, now: .seconds(2)) == [.call(.register)])
+    } else {
+      _ = session.released(now: .seconds(1))
+      #expect(session.advance(to: .seconds(6)) == [.call(.register)])
+    }
+    _ = session.registered()
+    #expect(session.objectsListed([on(), device], now: .seconds(6)).first == connect)
+  }
+
+  /// The service of another program that is ending is waited for anew each time.
+  @Test(arguments: [true, false]) func takenServiceLater(isRestart: Bool) {
+    var session = ProfileSession(role: .app(only: nil), now: .zero)
+    _ = session.busConnected()
+    _ = session.serviceFound()
+    let taken = error("org.bluez.Error.NotPermitted")
+    #expect(session.registrationFailed(taken, now: .zero) == [])
+    #expect(session.advance(to: ProfileSession.takenPause) == [.call(.register)])
+    if isRestart {
+      _ = session.serviceChanged(isThere: false, now: .seconds(10))
+      #expect(session.serviceChanged(isThere: true, now: .seconds(20)) == [.call(.register)])
+    } else {
+      _ = session.registered()
+      _ = session.released(now: .seconds(15))
+      #expect(session.advance(to: .seconds(20)) == [.call(.register)])
+    }
+    #expect(session.registrationFailed(taken, now: .seconds(20)) == [])
+    #expect(session.nextDeadline == .seconds(20) + ProfileSession.takenPause)
+  }
+
+  /// A call to register that is under way may still be carried out.
+  @Test func endOfARegistrationUnderWay() {
+    var session = ProfileSession(role: .app(only: nil), now: .zero)
+    #expect(session.stop() == [], "without a bus")
+    session = ProfileSession(role: .app(only: nil), now: .zero)
+    _ = session.busConnected()
+    _ = session.serviceFound()
+    #expect(session.stop() == [.call(.unregister)])
+  }
+
+  /// Any program may own BlueZ's name on a bus without rules.
+  @Test func moreAdaptersThanAreRemembered() {
+    func adapter(_ number: Int, _ isPowered: Bool) -> ProfileSession.Object {
+      ProfileSession.Object(path: "/org/bluez/hci\(number)", isPowered: isPowered)
+    }
+    var session = registered()
+    let all = (0..<ProfileSession.maximumObjectCount).map { adapter($0, false) }
+    #expect(session.objectsListed(all, now: .zero) == [.report(.blocked(.switchedOff))])
+    #expect(session.objectChanged(adapter(all.count, true), now: .zero) == [])
+    #expect(session.objectChanged(adapter(all.count - 1, true), now: .zero) == [.report(waiting)])
   }
 
   @Test func adapters() {
@@ -243,6 +317,44 @@ import Testing
     let device = try ProfileSession.Object(path: Self.path, address: address(car))
     #expect(session.objectChanged(device, now: .zero) == [])
     #expect(session.objectChanged(on(), now: .zero).first == .call(.connectProfile(path: Self.path)))
+  }
+
+  /// Each adapter has an object of its own for the phone: one of those that are switched on counts.
+  @Test func phoneOfSeveralAdapters() throws {
+    let phone = try address(car)
+    func objects(_ adapters: [(Int, Bool)]) -> [ProfileSession.Object] {
+      adapters.flatMap { number, isPowered in
+        let path = "/org/bluez/hci\(number)"
+        return [
+          ProfileSession.Object(path: path, isPowered: isPowered),
+          ProfileSession.Object(path: "\(path)/dev_AA_BB_CC_DD_EE_FF", address: phone),
+        ]
+      }
+    }
+    func connected(_ adapters: [(Int, Bool)]) -> ProfileSession.Action? {
+      var session = registered(.headUnit(phone))
+      return session.objectsListed(objects(adapters), now: .zero).first
+    }
+    func call(_ number: Int) -> ProfileSession.Action {
+      .call(.connectProfile(path: "/org/bluez/hci\(number)/dev_AA_BB_CC_DD_EE_FF"))
+    }
+    #expect(connected([(0, false), (1, true)]) == call(1))
+    #expect(connected([(2, true), (0, true), (1, true)]) == call(0))
+    // The name of one begins like that of another.
+    #expect(connected([(10, false), (1, true)]) == call(1))
+    var session = registered(.headUnit(phone))
+    let other = objects([(10, false)]) + [ProfileSession.Object(path: "/org/bluez/hci1", isPowered: true)]
+    #expect(session.objectsListed(other, now: .zero) == [])
+  }
+
+  /// BlueZ has connected, and says so, but hands nothing over: it is tried again.
+  @Test func connectedToNothing() throws {
+    var session = registered(.headUnit(try address(car)))
+    let device = try ProfileSession.Object(path: Self.path, address: address(car))
+    _ = session.objectChanged(device, now: .zero)
+    #expect(session.profileConnected(now: .seconds(1)) == [])
+    #expect(session.nextDeadline == .seconds(6))
+    #expect(session.advance(to: .seconds(6)) == [.call(.connectProfile(path: Self.path))])
   }
 
   /// After the end nothing is done, for all that still comes.

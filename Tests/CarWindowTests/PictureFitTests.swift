@@ -44,4 +44,10 @@ import Testing
   func holdsTheLargestWindow(least: ScreenSize, size: ScreenSize) {
     #expect(ScreenSize(800, 480).enlarged(toHold: least, atMost: ScreenSize(1920, 1080)) == size)
   }
+
+  @Test func limits() {
+    #expect(ScreenSize(800, 480).limited(to: ScreenSize(640, 1080)) == ScreenSize(640, 480))
+    #expect(ScreenSize(800, 480).limited(to: ScreenSize(1920, 400)) == ScreenSize(800, 400))
+    #expect(ScreenSize(0, 480).enlarged(toHold: ScreenSize(10, 10), atMost: ScreenSize(99, 99)) == ScreenSize(0, 480))
+  }
 }

@@ -1,3 +1,4 @@
+import Foundation
 import SDLLink
 import TestSupport
 import Testing
@@ -49,5 +50,35 @@ import Testing
     }
     #expect(served.wait(until: MonotonicClock.now + .seconds(30)) { $0 ? true : nil } == true)
     withExtendedLifetime(display) {}
+  }
+
+  /// Other users of the machine see nothing of the program.
+  @Test func onlyThoseWithTheCookieGetIn() throws {
+    defer { end() }
+    let name = try #require(server.display)
+    _ = try XDisplay(name, cookie: server.cookie)
+    #expect(throws: CarWindowError.self) { try XDisplay(name, cookie: [UInt8](repeating: 0, count: 16)) }
+    let folder = URL(filePath: server.authority).deletingLastPathComponent().path
+    for (path, permissions) in [(server.authority, 0o600), (folder, 0o700)] {
+      var status = stat()
+      #expect(stat(path, &status) == 0 && Int(status.st_mode) & 0o777 == permissions, "\(path)")
+    }
+  }
+
+  /// Memory that stays behind a killed process would be lost to the machine.
+  @Test func sharedMemoryGoesWithItsUsers() throws {
+    defer { end() }
+    let display = try connect()
+    let capture = try ScreenCapture(display, showsPointer: false)
+    #expect(try capture.take() != nil)
+    // The permissions of those that this process has made; 1000 says that it goes with the last who has it attached.
+    let permissions = {
+      let table = (try? String(contentsOfFile: "/proc/sysvipc/shm", encoding: .utf8)) ?? ""
+      let rows = table.split(separator: "\n").dropFirst().map { $0.split(separator: " ") }
+      return rows.filter { $0.count > 4 && $0[4] == "\(getpid())" }.map { String($0[2]) }
+    }
+    #expect(!permissions().isEmpty)
+    #expect(eventually { permissions().allSatisfy { $0 == "1600" } }, "\(permissions())")
+    withExtendedLifetime(capture) {}
   }
 }

@@ -24,6 +24,56 @@ import Testing
     #expect(gestures.down(0, x: 1, y: 1).last == .button(1, isDown: true))
   }
 
+  /// The content follows the fingers in all directions; what is left of a way counts for the next step.
+  @Test(
+    arguments: [
+      (0.0, 45.0, [4], [4, 4]), (0, -45, [5], [5, 5]), (45, 0, [6], [6, 6]), (-45, 0, [7], [7, 7]),
+      (0, 29, [], [4]), (60, 30, [4, 6, 6], [4, 6, 6]),
+    ] as [(Double, Double, [Int], [Int])])
+  func directionsOfTheWheel(x: Double, y: Double, first: [Int], second: [Int]) {
+    var gestures = TouchGestures()
+    _ = gestures.down(0, x: 500, y: 500)
+    _ = gestures.down(1, x: 1500, y: 500)
+    var turned: [[Int]] = []
+    for step in [1.0, 2.0] {
+      // One after the other, which changes their distance too little for a pinch.
+      let inputs = [0, 1].flatMap { id in
+        gestures.move(id, x: 500 + Double(id) * 1000 + step * x, y: 500 + step * y)
+      }
+      turned.append(inputs.compactMap { if case .button(let button, isDown: true) = $0 { button } else { nil } })
+      #expect(inputs.count == 2 * (turned.last?.count ?? 0), "each is released, and no key is pressed")
+    }
+    #expect(turned.map { $0.sorted() } == [first, second])
+  }
+
+  /// A finger across a screen that is no screen.
+  @Test func aLongWayIsBounded() {
+    var gestures = TouchGestures()
+    _ = gestures.down(0, x: 0, y: 0)
+    _ = gestures.down(1, x: 0, y: 0)
+    #expect(gestures.move(0, x: 0, y: 1_000_000).count == 200)
+  }
+
+  /// No more than two hands have.
+  @Test func atMostTenFingers() {
+    var gestures = TouchGestures()
+    for id: UInt32 in 0..<12 { _ = gestures.down(id, x: 10, y: 10) }
+    for id: UInt32 in 0..<9 { #expect(gestures.up(id) == []) }
+    #expect(gestures.up(9) == [.leave], "the others do not count")
+    #expect(gestures.up(10) == [] && gestures.up(11) == [])
+    #expect(gestures.down(0, x: 10, y: 10).last == .button(1, isDown: true))
+  }
+
+  /// The finger that was the pointer is not so again while others are there.
+  @Test func theFirstFingerComesBack() {
+    var gestures = TouchGestures()
+    _ = gestures.down(0, x: 100, y: 100)
+    _ = gestures.down(1, x: 1100, y: 100)
+    #expect(gestures.up(0) == [] && gestures.down(0, x: 100, y: 100) == [])
+    #expect(gestures.move(0, x: 100, y: 160) == [.button(4, isDown: true), .button(4, isDown: false)])
+    #expect(gestures.cancel() == [.leave])
+  }
+
   /// The middle of three fingers is another one than that of two.
   @Test func aThirdFingerTurnsNothing() {
     var gestures = TouchGestures()

@@ -75,6 +75,16 @@ import Testing
     #expect(failure.description.contains("avahi-daemon"))
   }
 
+  /// Of a head unit that listens there.
+  @Test(
+    arguments: [
+      (nil, true), ("0.0.0.0", true), ("192.168.1.5", true), ("::", true), ("fd00::1", true), ("12.7.0.1", true),
+      ("127.0.0.1", false), ("127.9.9.9", false), ("::1", false), ("localhost", false),
+    ] as [(String?, Bool)])
+  func canBeReached(address: String?, isReachable: Bool) {
+    #expect(HeadUnitAnnouncement.canReach(address) == isReachable)
+  }
+
   @Test(arguments: [("192.0.2.7", "sdl://192.0.2.7:12345"), ("2001:db8::7", "sdl://[2001:db8::7]:12345")])
   func uris(_ address: String, _ uri: String) {
     #expect(AnnouncedHeadUnit(name: "", address: address, port: 12345).uri == uri)

@@ -128,6 +128,31 @@ extension AccessUnitAssembler {
     #expect(assembler.accessUnits(in: Self.sequenceParameterSet) == [] && assembler.flush() == nil)
   }
 
+  /// Nothing of the former stream is in it.
+  @Test func anotherStreamOfTheSender() {
+    var assembler = AccessUnitAssembler()
+    #expect(assembler.accessUnits(in: Self.units[0]) == [])
+    assembler.beginStream()
+    #expect(!assembler.hasPendingPicture && assembler.flush() == nil)
+    #expect(assembler.accessUnits(in: Self.units[0]) == [])
+    #expect(assembler.flush() == Self.units[0])
+    // A whole one that was not taken.
+    assembler.append(Self.slice)
+    assembler.beginStream()
+    #expect(assembler.next() == nil)
+    #expect(assembler.accessUnits(in: Self.units[1]) == [Self.units[1]])
+  }
+
+  /// An access unit of exactly the largest size, in two messages, and one of a byte more.
+  @Test(arguments: [(0, 0), (1, 1)]) func largestSize(excess: Int, oversizedCount: Int) {
+    let unit = joined(Self.keySlice, [UInt8](repeating: 0x55, count: 100))
+    var assembler = AccessUnitAssembler(maximumSize: unit.count - excess)
+    #expect(assembler.accessUnits(in: Array(unit.prefix(50))) == [])
+    #expect(assembler.accessUnits(in: Array(unit.dropFirst(50))) == [])
+    #expect(assembler.oversizedCount == oversizedCount)
+    #expect(assembler.flush() == (excess == 0 ? unit : nil))
+  }
+
   @Test func memoryIsBounded() {
     var assembler = AccessUnitAssembler(maximumSize: 1000)
     for _ in 0..<100 { #expect(assembler.accessUnits(in: [UInt8](repeating: 0x55, count: 100)) == []) }

@@ -4,12 +4,22 @@ import Testing
 
 @Suite struct OutputOrderTests {
   /// Four bits of `frame_num`; four of the order count, or type 1 or 2.
-  private static func sequence(profile: UInt32 = 77, orderCountType: UInt32 = 0, reordering: UInt32? = nil) -> [UInt8] {
+  private static func sequence(
+    profile: UInt32 = 77, orderCountType: UInt32 = 0, reordering: UInt32? = nil, isProgressive: Bool = true,
+    hasSeparatePlanes: Bool = false
+  ) -> [UInt8] {
     var writer = BitWriter()
     writer.bits(profile, 8)
     writer.bits(0, 8)
     writer.bits(31, 8)
     writer.unsigned(0)
+    if hasSeparatePlanes {
+      // 4:4:4 in 8 bits.
+      writer.unsigned(3)
+      writer.flag(true)
+      for _ in 0..<2 { writer.unsigned(0) }
+      for _ in 0..<2 { writer.flag(false) }
+    }
     writer.unsigned(0)
     writer.unsigned(orderCountType)
     if orderCountType == 0 { writer.unsigned(0) }
@@ -22,7 +32,9 @@ import Testing
     writer.flag(false)
     writer.unsigned(19)
     writer.unsigned(14)
-    for flag in [true, true, false] { writer.flag(flag) }
+    writer.flag(isProgressive)
+    if !isProgressive { writer.flag(false) }
+    for flag in [true, false] { writer.flag(flag) }
     writer.flag(reordering != nil)
     if let reordering {
       // Nothing but the restrictions of the bit stream.
@@ -51,11 +63,14 @@ import Testing
     case other = 0x01
   }
 
-  private static func slice(_ kind: Kind, _ orderCount: UInt32) -> [UInt8] {
+  private static func slice(
+    _ kind: Kind, _ orderCount: UInt32, firstMacroblock: UInt32 = 0, plane: UInt32? = nil
+  ) -> [UInt8] {
     var writer = BitWriter()
-    writer.unsigned(0)
+    writer.unsigned(firstMacroblock)
     writer.unsigned(kind == .idr ? 7 : kind == .reference ? 5 : 6)
     writer.unsigned(0)
+    if let plane { writer.bits(plane, 2) }
     writer.bits(0, 4)
     if kind == .idr { writer.unsigned(0) }
     writer.bits(orderCount % 16, 4)
@@ -92,6 +107,37 @@ import Testing
   @Test func countsBelowTheReference() {
     let units = [Self.keyFrame(count: 1), Self.slice(.other, 15), Self.slice(.reference, 3)]
     #expect(places(units) == [.first(count: 1, reordering: nil), .further(count: -1), .further(count: 3)])
+  }
+
+  /// Half of what the low bits count: the count that lies ahead.
+  @Test func farFromTheReference() {
+    #expect(
+      places([Self.keyFrame(), Self.slice(.reference, 8)]) == [.first(count: 0, reordering: nil), .further(count: 8)])
+    #expect(
+      places([Self.keyFrame(count: 8), Self.slice(.reference, 0), Self.slice(.other, 2)]) == [
+        .first(count: 8, reordering: nil), .further(count: 16), .further(count: 18),
+      ])
+    #expect(
+      places([Self.keyFrame(), Self.slice(.reference, 9)]) == [.first(count: 0, reordering: nil), .further(count: -7)])
+  }
+
+  /// Slices of such a stream say which plane they are of.
+  @Test func planesOfTheirOwn() {
+    let sequence = Self.sequence(profile: 244, hasSeparatePlanes: true)
+    let units = [
+      sequence + Self.picture + Self.slice(.idr, 0, plane: 0), Self.slice(.reference, 6, plane: 0),
+    ]
+    #expect(places(units) == [.first(count: 0, reordering: nil), .further(count: 6)])
+  }
+
+  /// Pictures of fields, and those whose first slice is missing; the next key frame is known again.
+  @Test func picturesThatAreNotWhole() {
+    #expect(places([Self.keyFrame(Self.sequence(isProgressive: false))]) == [.unknown])
+    let units = [
+      Self.keyFrame(), Self.slice(.reference, 2, firstMacroblock: 20), Self.slice(.reference, 4), Self.keyFrame(),
+    ]
+    let first = OutputOrder.Place.first(count: 0, reordering: nil)
+    #expect(places(units) == [first, .unknown, .unknown, first])
   }
 
   @Test func numberOfReorderedPictures() {

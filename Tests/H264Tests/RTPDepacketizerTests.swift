@@ -191,6 +191,18 @@ private func unit(
       ])
   }
 
+  /// In Annex B: with the start code, and the header that its pieces do not repeat.
+  @Test(arguments: [(0, true), (1, false)]) func largestAccessUnit(excess: Int, isTaken: Bool) {
+    var depacketizer = RTPDepacketizer(maximumAccessUnitSize: 1000)
+    let rest = [UInt8](repeating: 1, count: 500 + excess)
+    let bytes =
+      packet(1, 10, hasMarker: false, payload: [0x7C, 0x85] + [UInt8](repeating: 1, count: 495))
+      + packet(2, 10, payload: [0x7C, 0x45] + rest)
+    let items = depacketizer.items(of: bytes)
+    #expect(items.accessUnits.map(\.bytes.count) == (isTaken ? [1000] : []))
+    #expect(items.faults == (isTaken ? [] : [.oversizedAccessUnit(limit: 1000)]))
+  }
+
   @Test func oversizedAccessUnitsAreDropped() {
     var depacketizer = RTPDepacketizer(maximumAccessUnitSize: 1000)
     var bytes: [UInt8] = []

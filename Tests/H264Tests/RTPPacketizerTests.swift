@@ -175,6 +175,18 @@ import Testing
     #expect(packetizer.packets(of: annexB([RTPVector.idr]), at: .seconds(1)).first?[6..<10] == [0, 2, 0x1E, 0x7F])
   }
 
+  /// The next one has a time of its own all the same.
+  @Test func accessUnitWithNothingInItsRest() {
+    var packetizer = RTPPacketizer.test()
+    let begun = packetizer.packets(of: annexB([RTPVector.idr]), at: .zero, endsAccessUnit: false)
+    #expect(begun.first?[6..<10] == [0, 0, 0xBE, 0xEF])
+    #expect(packetizer.packets(of: [], at: .zero).isEmpty)
+    #expect(packetizer.packets(of: annexB([RTPVector.idr]), at: .seconds(1)).first?[6..<10] == [0, 2, 0x1E, 0x7F])
+    // A first part with nothing in it begins none.
+    #expect(packetizer.packets(of: [], at: .seconds(5), endsAccessUnit: false).isEmpty)
+    #expect(packetizer.packets(of: annexB([RTPVector.idr]), at: .seconds(2)).first?[6..<10] == [0, 3, 0x7E, 0x0F])
+  }
+
   @Test func aCopyTakesNumbersBack() {
     var packetizer = RTPPacketizer.test()
     var attempt = packetizer

@@ -77,7 +77,16 @@ import Testing
     #expect(request.contains("Content-Type: text/plain\r\n"), "\(request)")
   }
 
+  /// All kinds of success, and as much as is read.
+  @Test(arguments: [("200 OK", 1 << 20), ("204 No Content", 0), ("299 Odd", 3)])
+  func success(status: String, byteCount: Int) throws {
+    let server = try TestServer(
+      "HTTP/1.1 \(status)\r\nContent-Length: \(byteCount)\r\n\r\n" + String(repeating: "a", count: byteCount))
+    #expect(try post([1], to: server.url).count == byteCount)
+  }
+
   @Test(arguments: [
+    ("HTTP/1.1 300 Many\r\nContent-Length: 0\r\n\r\n", "300"),
     ("HTTP/1.1 404 No\r\nContent-Length: 0\r\n\r\n", "404"),
     ("HTTP/1.1 302 Elsewhere\r\nLocation: http://127.0.0.1:1/\r\nContent-Length: 0\r\n\r\n", "302"),
     ("HTTP/1.1 200 OK\r\n\r\n" + String(repeating: "a", count: HTTPClient.longestAnswer + 1), "more than 1048576"),

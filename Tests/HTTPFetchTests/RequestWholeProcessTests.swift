@@ -1,3 +1,4 @@
+import Foundation
 import Glibc
 import HTTPFetch
 import TestSupport
@@ -16,6 +17,22 @@ import Testing
     }
     let before = try post(3)
     #expect(try post(20) < before + 10 * body.count)
+  }
+
+  /// The thread that watches the time of a request ends with it.
+  @Test func noThreadIsLeft() throws {
+    func watching() -> Int {
+      let tasks = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/task")) ?? []
+      return tasks.count { task in
+        (try? String(contentsOfFile: "/proc/self/task/\(task)/comm", encoding: .utf8)) == "sdl-policy-end\n"
+      }
+    }
+    for _ in 0..<5 {
+      #expect(throws: HTTPFailure.self) {
+        try HTTPClient.post([1], to: "http://127.0.0.1:1/", contentType: "text/plain", allowsThisMachine: true)
+      }
+    }
+    #expect(eventually { watching() == 0 }, "\(watching())")
   }
 
   /// A proxy could reach servers of this machine, so one that must not is asked without it.

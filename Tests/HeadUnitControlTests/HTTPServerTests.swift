@@ -1,8 +1,214 @@
+import Glibc
 import HTTPServe
 import SDLLink
+import Synchronization
 import Testing
 
 @Suite struct HTTPServerTests {
+  private static let token = "letmein"
+
+  private struct Answer {
+    var status: String
+    /// With their names in lower case.
+    var headers: [String: String]
+    var body: String
+  }
+
+  /// Connects, and sends `request`; the caller closes the descriptor.
+  private func connect(_ port: UInt16, _ request: String) throws -> Int32 {
+    let client = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_port = port.bigEndian
+    address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+    var patience = timeval(tv_sec: 30, tv_usec: 0)
+    setsockopt(client, SOL_SOCKET, SO_RCVTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
+    let result = withUnsafeBytes(of: &address) { bytes in
+      Glibc.connect(
+        client, bytes.baseAddress?.assumingMemoryBound(to: sockaddr.self), socklen_t(bytes.count))
+    }
+    try #require(result == 0, "\(errno)")
+    var rest = Array(request.utf8)[...]
+    while !rest.isEmpty {
+      let count = rest.withUnsafeBytes { send(client, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
+      guard count > 0 else { break }
+      rest = rest.dropFirst(count)
+    }
+    return client
+  }
+
+  private func head(_ method: String, _ path: String, _ fields: [String], token: String? = token) -> String {
+    let all =
+      ["\(method) \(path) HTTP/1.1", "Host: x"] + (token.map { ["Authorization: Bearer \($0)"] } ?? []) + fields
+    return all.joined(separator: "\r\n") + "\r\n\r\n"
+  }
+
+  private func ask(
+    _ server: HTTPServer, _ method: String, _ path: String, body: String = "", token: String? = token
+  ) throws -> Answer {
+    let fields = method == "GET" ? [] : ["Content-Length: \(body.utf8.count)"]
+    let client = try connect(server.port, head(method, path, fields, token: token) + body)
+    defer { close(client) }
+    return try answer(client)
+  }
+
+  private func answer(_ client: Int32) throws -> Answer {
+    var bytes: [UInt8] = []
+    var buffer = [UInt8](repeating: 0, count: 65_536)
+    // It closes the connection after each.
+    while case let count = read(client, &buffer, buffer.count), count > 0 { bytes += buffer[..<count] }
+    let text = String(decoding: bytes, as: UTF8.self)
+    let end = try #require(text.firstRange(of: "\r\n\r\n"), "\(text)")
+    let lines = text[..<end.lowerBound].split(separator: "\r\n")
+    let headers = lines.dropFirst().compactMap { line -> (String, String)? in
+      guard let colon = line.firstRange(of: ": ") else { return nil }
+      return (line[..<colon.lowerBound].lowercased(), String(line[colon.upperBound...]))
+    }
+    return Answer(
+      status: String(lines.first?.split(separator: " ").dropFirst().first ?? ""),
+      headers: Dictionary(headers) { first, _ in first }, body: String(text[end.upperBound...]))
+  }
+
+  private func server(
+    pages: [String: HTTPAnswer] = [:], handler: @escaping HTTPServer.Handler = { $1.answer(HTTPAnswer([])) }
+  ) throws -> HTTPServer {
+    try HTTPServer(address: "127.0.0.1", port: 0, token: Self.token, pages: pages, handler: handler)
+  }
+
+  /// Whether nobody waits any more, perhaps a moment later.
+  private func isClosed(_ responder: HTTPResponder) -> Bool {
+    let end = MonotonicClock.now + .seconds(30)
+    while !responder.isClosed, MonotonicClock.now < end { usleep(2000) }
+    return responder.isClosed
+  }
+
+  /// What the handler gets, and what the client does: later, from another thread.
+  @Test func requestAndAnswer() throws {
+    let requests = Mutex<[HTTPRequest]>([])
+    let server = try server { request, responder in
+      requests.withLock { $0.append(request) }
+      try? WorkerThread.detach(name: "answer") {
+        responder.answer(HTTPAnswer(201, Array("done".utf8), contentType: "text/x", headers: ["X-More": "1"]))
+      }
+    }
+    defer { server.stop() }
+    let answer = try ask(server, "POST", "/some/path?a=1&b&a=2=3", body: "hello")
+    let request = try #require(requests.withLock { $0.first })
+    #expect(request.method == "POST" && request.path == "/some/path" && request.body == Array("hello".utf8))
+    #expect(request.query == ["a": "2=3", "b": ""])
+    #expect(answer.status == "201" && answer.body == "done" && answer.headers["x-more"] == "1")
+    #expect(answer.headers["content-type"] == "text/x" && answer.headers["x-content-type-options"] == "nosniff")
+    #expect(answer.headers["cache-control"] == "no-store" && answer.headers["connection"] == "close")
+    #expect(try ask(server, "GET", "/").status == "201")
+    #expect(requests.withLock { $0.last?.query } == [:])
+  }
+
+  @Test(arguments: [(0, "200"), (1, "413")]) func longestBody(excess: Int, status: String) throws {
+    let sizes = Mutex<[Int]>([])
+    let server = try server { request, responder in
+      sizes.withLock { $0.append(request.body.count) }
+      responder.answer(HTTPAnswer([]))
+    }
+    defer { server.stop() }
+    let size = Int(HTTPServer.longestBody) + excess
+    #expect(try ask(server, "POST", "/", body: String(repeating: "x", count: size)).status == status)
+    #expect(sizes.withLock { $0 } == (excess == 0 ? [size] : []))
+  }
+
+  /// Of the same length, longer, and shorter; pages need none, but only to be read.
+  @Test func tokens() throws {
+    let server = try server(pages: ["/page": HTTPAnswer(Array("page".utf8), contentType: "text/html")])
+    defer { server.stop() }
+    for token in ["letmeim", "Letmein", "letmeinn", "letmei", "", nil] {
+      #expect(try ask(server, "GET", "/state", token: token).status == "401", "\(token ?? "none")")
+    }
+    #expect(try ask(server, "GET", "/state").status == "200")
+    let page = try ask(server, "GET", "/page", token: nil)
+    #expect(page.status == "200" && page.body == "page" && page.headers["content-type"] == "text/html")
+    #expect(page.headers["x-content-type-options"] == "nosniff")
+    #expect(try ask(server, "POST", "/page", token: nil).status == "401")
+  }
+
+  /// One part after the other, with a pause until there is another.
+  @Test func parts() throws {
+    let state = Monitor((parts: ["one", "two"], isWaiting: false, responder: HTTPResponder?.none))
+    let server = try server { _, responder in
+      state.withLock { $0.responder = responder }
+      responder.stream(contentType: "text/x") {
+        state.change { state -> HTTPResponder.Part in
+          guard !state.parts.isEmpty else {
+            state.isWaiting = true
+            return .wait
+          }
+          let part = state.parts.removeFirst()
+          return part == "end" ? .end : .bytes(Array(part.utf8))
+        }
+      }
+    }
+    defer { server.stop() }
+    let client = try connect(server.port, head("GET", "/", []))
+    defer { close(client) }
+    for parts in [["three"], ["four", "end"]] {
+      let responder = state.wait(until: MonotonicClock.now + .seconds(30)) { state -> HTTPResponder? in
+        guard state.isWaiting else { return nil }
+        state.isWaiting = false
+        state.parts = parts
+        return state.responder
+      }
+      try #require(responder).wake()
+    }
+    let answer = try answer(client)
+    #expect(answer.status == "200" && answer.headers["content-type"] == "text/x")
+    #expect(answer.headers["transfer-encoding"] == "chunked" && answer.headers["connection"] == "close")
+    // The size of each, and its bytes.
+    let lines = answer.body.split(separator: "\r\n").map(String.init)
+    #expect(lines == ["3", "one", "3", "two", "5", "three", "4", "four", "0"])
+    #expect(isClosed(try #require(state.withLock { $0.responder })))
+  }
+
+  /// Nobody is asked for parts that nobody reads.
+  @Test func clientThatGoes() throws {
+    let state = Monitor((count: 0, responder: HTTPResponder?.none))
+    let server = try server { _, responder in
+      state.withLock { $0.responder = responder }
+      responder.stream(contentType: "text/x") {
+        state.change { $0.count += 1 }
+        return .bytes([UInt8](repeating: 0x61, count: 65_536))
+      }
+    }
+    defer { server.stop() }
+    let client = try connect(server.port, head("GET", "/", []))
+    #expect(state.wait(until: MonotonicClock.now + .seconds(30)) { $0.count > 0 ? true : nil } == true)
+    close(client)
+    let responder = try #require(state.withLock { $0.responder })
+    #expect(isClosed(responder))
+    // What comes too late does nothing.
+    responder.answer(HTTPAnswer([]))
+    responder.wake()
+    #expect(try ask(server, "DELETE", "/", token: "wrong").status == "401", "it goes on")
+  }
+
+  /// The port is free, clients are let go, and late answers do nothing.
+  @Test func theEnd() throws {
+    let responders = Monitor<[HTTPResponder]>([])
+    let server = try server { _, responder in responders.change { $0.append(responder) } }
+    let client = try connect(server.port, head("GET", "/", []))
+    defer { close(client) }
+    let responder = responders.wait(until: MonotonicClock.now + .seconds(30)) { $0.first }
+    server.stop()
+    var byte: UInt8 = 0
+    #expect(read(client, &byte, 1) <= 0)
+    try #require(responder).answer(HTTPAnswer([]))
+    responder?.wake()
+    let next = try HTTPServer(address: "127.0.0.1", port: server.port, token: "token") { $1.answer(HTTPAnswer([])) }
+    #expect(next.port == server.port)
+    #expect(throws: HTTPServerFailure.self) {
+      try HTTPServer(address: "127.0.0.1", port: next.port, token: "token") { _, _ in }
+    }
+    #expect(try ask(next, "GET", "/", token: "token").status == "200")
+    next.stop()
+  }
+
   /// A server with nothing to do ends at once, and not after the time that clients have; a machine that stands still
   /// may hold up some.
   @Test func endsAtOnce() throws {

@@ -68,6 +68,65 @@ import Testing
     #expect(try text(path) == "full (3) next")
   }
 
+  /// Each is told to whoever adds, and counted once.
+  @Test func omissionsAreCounted() throws {
+    let path = path()
+    defer { unlink(path) }
+    let file = try file(path, atMost: 4)
+    func add(_ text: String) -> String { "\(file.append(Array(text.utf8)))" }
+    #expect(add("full") == "added(after: 0)")
+    #expect(
+      [add("a"), add("b"), add("c")] == ["omitted(isFirst: true)"]
+        + Array(repeating: "omitted(isFirst: false)", count: 2))
+    try file.start()
+    file.finish()
+    #expect(add("next") == "added(after: 3)")
+    file.finish()
+    #expect(add("more") == "added(after: 0)")
+    file.close()
+  }
+
+  /// The descriptor belongs to it from the beginning.
+  @Test func neverStartedAndGone() throws {
+    var ends: [Int32] = [0, 0]
+    #expect(pipe(&ends) == 0)
+    for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+    _ = fcntl(ends[0], F_SETFL, O_NONBLOCK)
+    _ = BackgroundFile(ends[1], name: "test", maximumByteCount: 100)
+    var byte: UInt8 = 0
+    #expect(read(ends[0], &byte, 1) == 0)
+    close(ends[0])
+  }
+
+  /// The opener did not wait for the reader; the writer does.
+  @Test func readerThatTakesItsTime() throws {
+    let path = path()
+    #expect(mkfifo(path, 0o600) == 0)
+    defer { unlink(path) }
+    let reader = open(path, O_RDONLY | O_NONBLOCK)
+    let writer = try file(path)
+    try writer.start()
+    let bytes = (0..<300_000).map { UInt8(truncatingIfNeeded: $0 / 7) }
+    _ = writer.append(bytes)
+    // The pipe is full: the next write has to wait, or fails.
+    #expect(
+      eventually {
+        var count: Int32 = 0
+        return ioctl(reader, UInt(FIONREAD), &count) == 0 && count >= 61_440
+      })
+    usleep(10_000)
+    var received: [UInt8] = []
+    var buffer = [UInt8](repeating: 0, count: 65_536)
+    while received.count < bytes.count, writer.failure == nil {
+      var waiting = pollfd(fd: reader, events: Int16(POLLIN), revents: 0)
+      guard poll(&waiting, 1, 30_000) == 1 else { break }
+      received += buffer[..<max(read(reader, &buffer, buffer.count), 0)]
+    }
+    #expect(writer.failure == nil && received == bytes)
+    writer.close()
+    close(reader)
+  }
+
   /// It is told once, on the file's thread, which may close the file.
   @Test func failureIsTold() throws {
     let failures = Mutex<[Int32]>([])
@@ -80,7 +139,10 @@ import Testing
     try file.start()
     _ = file.append([1])
     #expect(eventually { file.failure == ENOSPC })
-    _ = file.append([2])
+    guard case .failed(ENOSPC) = file.append([2]) else {
+      Issue.record("added after a failure")
+      return
+    }
     file.close()
     #expect(failures.withLock { $0 } == [ENOSPC])
     holder.withLock { $0 = nil }

@@ -1,6 +1,7 @@
 import Glibc
 import SDLApp
 import SDLHeadUnit
+import Synchronization
 import TestSupport
 import Testing
 
@@ -158,6 +159,63 @@ extension LinkTests {
       }
       #expect(address.port == good.port)
       #expect(tried == [silent.port, refusing.port, good.port])
+    }
+
+    /// An address needs no name service, and a name wakes whoever waits for it.
+    @Test func resolvesNames() throws {
+      let wakeUp = WakeUp()
+      try wakeUp.open()
+      let numeric = try Resolver.start(host: "127.0.0.1", port: 7, wakeUp: wakeUp)
+      #expect(try numeric.outcome?.get().map(\.description) == ["127.0.0.1:7"])
+      var signal = pollfd(fd: wakeUp.descriptor, events: Int16(POLLIN), revents: 0)
+      #expect(poll(&signal, 1, 0) == 0)
+      let named = try Resolver.start(host: "localhost", port: 7, wakeUp: wakeUp)
+      #expect(poll(&signal, 1, 30_000) == 1 && named.outcome != nil)
+      let deadline = MonotonicClock.now + testTimeout
+      let outcome = named.wait(until: deadline, clock: .monotonic, wakeUp: wakeUp) { true }
+      #expect(try outcome?.get().allSatisfy { $0.port == 7 && $0.reach == .thisMachine } == true)
+      #expect(named.wait(until: deadline, clock: .monotonic, wakeUp: wakeUp) { false } == nil)
+      // It stays there for those who ask late.
+      #expect(named.wait(until: .zero, clock: .monotonic, wakeUp: wakeUp) { true } != nil)
+    }
+
+    /// What says most of several failures: a refusal comes from a machine that is there. Each address is tried at once.
+    @Test(
+      arguments: [
+        ([ENETUNREACH, EHOSTUNREACH], "no route to"), ([ENETUNREACH, ECONNREFUSED], "refused by"),
+        ([ETIMEDOUT, ECONNREFUSED], "refused by"), ([EMFILE, ECONNREFUSED], "refused by"),
+        ([ENETUNREACH, ETIMEDOUT], "no answer from"), ([EMFILE, ETIMEDOUT], "no answer from"),
+        ([EHOSTUNREACH, EMFILE], "ulimit -n"), ([EADDRNOTAVAIL, EAFNOSUPPORT], "no route to"),
+        ([EHOSTDOWN, EACCES], "cannot connect to"),
+      ])
+    func mostInformativeFailure(codes: [Int32], text: String) throws {
+      let rest = Mutex(codes[...])
+      let addresses = try codes.indices.map { index in
+        try #require(
+          try Resolver.addresses(host: "192.0.2.\(index)", port: 80, flags: AI_NUMERICHOST).get().first)
+      }
+      let clock = ManualClock()
+      var connector = Connector(
+        addresses: addresses, timeout: .seconds(5), deadline: clock.now + .seconds(5), clock: TimeSource(clock),
+        makeSocket: { _ in
+          let code = rest.withLock { $0.popFirst() }
+          errno = code ?? 0
+          return nil
+        })
+      guard case .failed(let error)? = connector.advance() else {
+        Issue.record("not tried")
+        return
+      }
+      let description = error.description
+      #expect(description.contains(text) && description.contains("192.0.2.0:80 and 192.0.2.1:80"), "\(description)")
+    }
+
+    /// What to do about the limits of a system; other errors have no such advice.
+    @Test(arguments: [(EMFILE, "ulimit -n"), (ENFILE, "fs.file-max"), (EAGAIN, "ulimit -u"), (EACCES, nil)])
+    func adviceOfALimit(code: Int32, advice: String?) {
+      let text = LinkError.system(operation: "socket", errno: code).description
+      #expect(text.hasPrefix("socket failed: "))
+      #expect(advice.map { text.contains($0) } ?? !text.contains("("), "\(text)")
     }
 
     @Test func familiesAlternate() throws {

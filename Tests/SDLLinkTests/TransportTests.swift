@@ -207,6 +207,40 @@ extension LinkTests {
       withExtendedLifetime((ours, theirs)) {}
     }
 
+    /// One whose socket is of a kind of its own, as a WebSocket's.
+    @Test func transportEndsAConnectionOfItsOwnKind() throws {
+      let (ours, theirs) = try Socket.pair()
+      let peer = PeerConnection(ours, peer: "car")
+      #expect(!theirs.isClosedByPeer)
+      peer.disconnect()
+      #expect(theirs.isClosedByPeer)
+      #expect(peer.takeSocket() === ours && peer.takeSocket() == nil)
+      // Its owner ends it now.
+      peer.disconnect()
+    }
+
+    /// It is closed once, and that is said once: another may have its number then.
+    @Test(arguments: [true, false]) func closesOnce(isUsed: Bool) throws {
+      let (ours, theirs) = try Socket.pair()
+      let count = Monitor(0)
+      var peer: PeerConnection? = PeerConnection(adopting: dup(ours.descriptor), peer: "car") {
+        count.withLock { $0 += 1 }
+      }
+      if isUsed {
+        var socket = peer?.takeSocket()
+        #expect(socket != nil && count.withLock { $0 } == 0)
+        socket = nil
+        #expect(count.withLock { $0 } == 1)
+        #expect(peer?.takeSocket() == nil)
+        peer?.disconnect()
+      }
+      peer = nil
+      #expect(count.withLock { $0 } == 1)
+      // Whoever has a copy of the descriptor notices it, too.
+      #expect(theirs.isClosedByPeer)
+      withExtendedLifetime(ours) {}
+    }
+
     /// A connection that comes when none is wanted any more is closed.
     @Test func lateConnection() throws {
       let connection = makeConnection()

@@ -230,6 +230,21 @@ extension LinkTests {
       waiting.listener.stop()
     }
 
+    /// The user hears what to do.
+    @Test func portThatIsTaken() throws {
+      let waiting = try Waiting()
+      defer { waiting.listener.stop() }
+      let other = WebSocketListener(address: "127.0.0.1", port: waiting.listener.port) { _ in }
+      let failures = Monitor<[TransportFailure]>([])
+      try other.start { event in
+        if case .failed(let failure) = event { failures.change { $0.append(failure) } }
+      }
+      let failure = failures.wait(until: MonotonicClock.now + testTimeout) { $0.first }
+      #expect(failure?.kind == .busy && failure?.reason.contains("cannot listen on 127.0.0.1") == true)
+      #expect(failure?.advice.contains("another port") == true && other.port == 0)
+      other.stop()
+    }
+
     @Test func timeForTheHandshake() throws {
       let clock = ManualClock()
       let waiting = try Waiting(clock: TimeSource(clock))

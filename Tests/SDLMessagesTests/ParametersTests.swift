@@ -80,6 +80,20 @@ import Testing
     #expect(status.isAudible)
   }
 
+  /// What the car's and the app's own rules ask for together.
+  @Test func protectionOfRPCs() {
+    typealias Protection = OnPermissionsChange.Protection
+    let (some, others) = (Protection.functions([.show]), Protection.functions([.alert]))
+    #expect(some.includes(.show) && !some.includes(.alert) && Protection.all.includes(.alert))
+    #expect(some.union(others) == .functions([.show, .alert]))
+    #expect(some.union(.all) == .all && Protection.all.union(some) == .all)
+    for (protection, isRequired) in [(some, true), (.all, true), (.functions([]), false)] {
+      var permissions = OnPermissionsChange(allowedLevels: [:])
+      permissions.protection = protection
+      #expect(permissions.requiresEncryption == isRequired)
+    }
+  }
+
   @Test func hmiStatusOfOldHeadUnits() throws {
     let text = #"{"hmiLevel":"FULL","audioStreamingState":"AUDIBLE","systemContext":"MAIN"}"#
     #expect(try HMIStatus(json: json(text)).allowsVideo, "absent means STREAMABLE")

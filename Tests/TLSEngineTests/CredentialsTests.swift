@@ -37,6 +37,7 @@ import Testing
     let info = try #require(try TLSCredentials(sources).info)
     #expect(info.subjectSerialNumber == TestCertificates.appID)
     #expect(info.validity(at: Int64(Date().timeIntervalSince1970)) == .valid)
+    #expect(info.validity(at: info.notBefore) == .valid && info.validity(at: info.notAfter) == .valid)
     #expect(info.validity(at: info.notBefore - 1) == .notYet)
     #expect(info.validity(at: info.notAfter + 1) == .expired)
   }
@@ -62,6 +63,15 @@ import Testing
       chmod(path, 0)
       #expect(fault { $0.privateKey = secret }?.contains("Permission denied") == true)
     }
+  }
+
+  /// As much as is read, from a file or a property.
+  @Test func largestSource() throws {
+    let most = String(repeating: "x", count: 1 << 20)
+    #expect(fault { $0.authorities = .text(most) }?.hasPrefix("the text holds no authority") == true)
+    #expect(fault { $0.authorities = .text(most + "x") } == "the text has more than 1048576 bytes")
+    let large = try file(most)
+    #expect(fault { $0.authorities = large }?.contains("holds no authority") == true)
   }
 
   @Test func noPEM() throws {

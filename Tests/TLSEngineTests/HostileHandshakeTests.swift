@@ -121,6 +121,35 @@ import Testing
     #expect(count < 500)
   }
 
+  /// Nor one with few but large messages, here records of another epoch.
+  @Test func endlessHandshakeOfLargeMessages() throws {
+    let session = try TLSContext.app().makeSession()
+    let rest = [UInt8](repeating: 7, count: 2000)
+    var count = 0
+    while count < 1000 {
+      count += 1
+      let header: [UInt8] = [0x15, 0xFE, 0xFD, 0, 9, 0, 0, 0, 0, 0, UInt8(count & 0xFF), 0x07, 0xD0]
+      if session.advance(header + rest).failure != nil { break }
+    }
+    // 256 KiB.
+    #expect(count < 150)
+  }
+
+  /// A server may ask for a handshake at any time, which a client ignores while one is under way.
+  @Test func endlessStream() throws {
+    let session = try TLSContext.headUnit().makeSession()
+    _ = session.begin()
+    let requests = Array(repeating: [22, 3, 3, 0, 4, 0, 0, 0, 0] as [UInt8], count: 7281).flatMap { $0 }
+    var plaintext: [UInt8] = []
+    var faults: [String?] = []
+    for _ in 0..<6 {
+      faults.append(requests.withUnsafeBytes { session.receive($0, into: &plaintext) }.failure?.description)
+    }
+    // 256 KiB.
+    #expect(faults == [nil, nil, nil, nil, "the handshake does not end", "the session is over"])
+    #expect(plaintext.isEmpty)
+  }
+
   /// A length beyond what TLS allows.
   @Test func recordThatIsTooLarge() throws {
     let session = try TLSContext.app().makeSession()

@@ -43,3 +43,11 @@ package final class Avahi {
     process.killAndWait()
   }
 }
+
+/// A process that is Avahi on a private bus, and has a network of its own: `Programs/avahi.py` says what it understands
+/// and tells.
+package final class AvahiStandIn: StandIn {
+  package init() throws {
+    try super.init("avahi.py")
+  }
+}

@@ -67,6 +67,22 @@ extension X264EncoderTests {
       #expect(try encoder.encode(planes, timestamp: 0).isKeyFrame)
     }
 
+    /// What the user reads.
+    @Test(
+      arguments: [
+        (
+          .frameRateAboveLevel(requested: FrameRate(numerator: 60, denominator: 1), level: 31),
+          "level 3.1 does not allow 60/1 frames"
+        ),
+        (.bitrateAboveLevel(requested: 900, limit: 384), "allows 384 kbit/s, not 900"),
+        (.invalidBitrate(0), "from 1 to 2000000"), (.badOptionValue(name: "ref", value: "x"), "not take the value “x”"),
+        (.badOptionValue(name: "ref", value: nil), "needs a value: ref="),
+        (.invalidSize(width: 9, height: 8, reason: "why"), "9×8: why."),
+      ] as [(EncoderError, String)])
+    func textsOfErrors(error: EncoderError, part: String) {
+      #expect(error.description.contains(part), "\(error)")
+    }
+
     @Test func presetsHaveTheNumbersOfX264enc() {
       #expect(SpeedPreset.allCases.map(\.rawValue) == Array(0...10))
       #expect(SpeedPreset(rawValue: 0)?.nick == "None")

@@ -59,6 +59,8 @@ class BlueZ:
         # An error's name, for the next registrations; and the phone's listening socket, for ConnectProfile.
         self.refusal = None
         self.phone = None
+        # Calls that get no answer, if there are to be such.
+        self.held = None
         node = Gio.DBusNodeInfo.new_for_xml(INTERFACES)
         for path, name in [("/org/bluez", "org.bluez.ProfileManager1"), ("/", "org.freedesktop.DBus.ObjectManager")]:
             self.bus.register_object(path, node.lookup_interface(name), self.called, None, None)
@@ -79,10 +81,14 @@ class BlueZ:
                 return invocation.return_dbus_error(self.refusal, "refused by the test")
             self.profile = (sender, profile)
         elif method == "UnregisterProfile":
-            tell("unregister", path=arguments[0])
+            # Before the answer, which the program may wait for.
+            is_there, = self.call_bus("NameHasOwner", "(s)", sender).unpack()
+            tell("unregister", path=arguments[0], isThere=is_there)
             self.profile = None
         elif method == "GetManagedObjects":
             tell("list-objects")
+            if self.held is not None:
+                return self.held.append(invocation)
             return invocation.return_value(GLib.Variant("(a{oa{sa{sv}}})", (self.objects(),)))
         elif method == "ConnectProfile":
             tell("connect-profile", path=path, uuid=arguments[0])
@@ -149,6 +155,8 @@ class BlueZ:
             self.call_bus("ReleaseName", "(s)", "org.bluez")
         elif name == "refuse":
             self.refusal = arguments[0] if arguments else None
+        elif name == "hold":
+            self.held = []
         elif name == "power":
             self.powered = arguments[0] == "on"
             self.signal(

@@ -1,0 +1,136 @@
+#!/usr/bin/python3
+"""A stand-in for Avahi on a private bus, with announcements that no network has.
+
+Commands come on the standard input, one per line; what happens to it is told on the standard output, one JSON object per line:
+
+    add NAME ADDRESS PORT   announces a head unit
+    remove NAME             ends its announcements
+    fail on|off             browsers fail from now on, or no more
+"""
+
+import json
+import os
+import sys
+
+import gi
+
+gi.require_version("Gio", "2.0")
+from gi.repository import Gio, GLib
+
+AVAHI = "org.freedesktop.Avahi"
+INTERFACES = f"""
+<node>
+  <interface name='{AVAHI}.Server'>
+    <method name='ServiceBrowserNew'>
+      <arg type='i' direction='in'/><arg type='i' direction='in'/><arg type='s' direction='in'/>
+      <arg type='s' direction='in'/><arg type='u' direction='in'/><arg type='o' direction='out'/>
+    </method>
+    <method name='ServiceResolverNew'>
+      <arg type='i' direction='in'/><arg type='i' direction='in'/><arg type='s' direction='in'/>
+      <arg type='s' direction='in'/><arg type='s' direction='in'/><arg type='i' direction='in'/>
+      <arg type='u' direction='in'/><arg type='o' direction='out'/>
+    </method>
+  </interface>
+  <interface name='{AVAHI}.ServiceResolver'><method name='Free'/></interface>
+</node>
+"""
+TYPE = "_smartdevicelink._tcp"
+INTERFACE = 2
+
+
+def tell(event, **details):
+    print(json.dumps(dict(details, event=event)), flush=True)
+
+
+def protocol_of(address):
+    """AVAHI_PROTO_INET6 or AVAHI_PROTO_INET."""
+    return 1 if ":" in address else 0
+
+
+class Avahi:
+    def __init__(self, bus):
+        self.bus = Gio.DBusConnection.new_for_address_sync(
+            bus, Gio.DBusConnectionFlags.AUTHENTICATION_CLIENT | Gio.DBusConnectionFlags.MESSAGE_BUS_CONNECTION)
+        # Address and port, by the name and the protocol.
+        self.announced = {}
+        self.resolvers = {}
+        self.count = 0
+        self.fails = False
+        self.is_browsed = False
+        self.node = Gio.DBusNodeInfo.new_for_xml(INTERFACES)
+        self.bus.register_object("/", self.node.lookup_interface(f"{AVAHI}.Server"), self.called, None, None)
+        self.bus.call_sync(
+            "org.freedesktop.DBus", "/org/freedesktop/DBus", "org.freedesktop.DBus", "RequestName",
+            GLib.Variant("(su)", (AVAHI, 0)), None, Gio.DBusCallFlags.NONE, -1, None)
+
+    def called(self, bus, sender, path, interface, method, parameters, invocation):
+        arguments = parameters.unpack()
+        if method == "Free":
+            tell("free", name=self.resolvers.pop(path))
+            return invocation.return_value(None)
+        self.count += 1
+        new = f"/object{self.count}"
+        invocation.return_value(GLib.Variant("(o)", (new,)))
+        if method == "ServiceBrowserNew":
+            tell("browse", type=arguments[2])
+            self.is_browsed = True
+            if self.fails:
+                return self.signal("ServiceBrowser", "Failure", "(s)", "refused by the test")
+            for name, protocol in self.announced:
+                self.item("ItemNew", name, protocol)
+            self.signal("ServiceBrowser", "AllForNow", "()")
+        else:
+            protocol, name = arguments[1:3]
+            tell("resolve", name=name)
+            self.resolvers[new] = name
+            self.bus.register_object(
+                new, self.node.lookup_interface(f"{AVAHI}.ServiceResolver"), self.called, None, None)
+            address, port = self.announced.get((name, protocol), ("192.0.2.1", 0))
+            self.signal(
+                "ServiceResolver", "Found", "(iissssisqaayu)", INTERFACE, protocol, name, TYPE, "local", "host", protocol,
+                address, port, [], 0)
+
+    def signal(self, interface, name, signature, *arguments):
+        self.bus.emit_signal(None, "/object", f"{AVAHI}.{interface}", name, GLib.Variant(signature, arguments))
+
+    def item(self, signal, name, protocol):
+        self.signal("ServiceBrowser", signal, "(iisssu)", INTERFACE, protocol, name, TYPE, "local", 0)
+
+    def command(self, words):
+        if words[0] == "add":
+            name, address, port = words[1:]
+            protocol = protocol_of(address)
+            self.announced[(name, protocol)] = (address, int(port))
+            if self.is_browsed:
+                self.item("ItemNew", name, protocol)
+        elif words[0] == "remove":
+            for name, protocol in [key for key in self.announced if key[0] == words[1]]:
+                del self.announced[(name, protocol)]
+                self.item("ItemRemove", name, protocol)
+        elif words[0] == "fail":
+            self.fails = words[1] == "on"
+        tell("done", command=words[0])
+
+
+def main():
+    avahi = Avahi(sys.argv[1])
+    tell("ready")
+    loop = GLib.MainLoop()
+
+    def read(source, condition):
+        # Unbuffered: what a buffer holds, the loop would not see.
+        line = b""
+        while not line.endswith(b"\n"):
+            byte = os.read(0, 1)
+            if not byte:
+                loop.quit()
+                return False
+            line += byte
+        avahi.command(line.decode().split())
+        return True
+
+    GLib.io_add_watch(0, GLib.IOCondition.IN | GLib.IOCondition.HUP, read)
+    loop.run()
+
+
+main()
