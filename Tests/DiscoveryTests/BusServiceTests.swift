@@ -75,30 +75,45 @@ import Testing
   /// Values of other types than the caller expects, as any program may send them: there is none then.
   @Test func valuesOfOtherTypes() throws {
     let (client, bus) = try client()
-    func ask(_ method: String, _ arguments: String = "()") -> Variant? {
-      client.call(Self.name, "/org/freedesktop/DBus", Self.name, method, arguments)
+    /// The types of the value at the end of a path into the answer, and its text.
+    func ask(_ method: String, _ path: [Step] = []) -> (types: [String], text: String) {
+      describe(client.call(Self.name, "/org/freedesktop/DBus", Self.name, method, "('\(Self.name)',)"), path[...])
     }
-    func types(_ value: borrowing Variant?) -> [String] {
-      let found = [
-        ("text", value?.text != nil), ("boolean", value?.boolean != nil), ("short", value?.short != nil),
-        ("unsigned", value?.unsigned != nil), ("integer", value?.integer != nil), ("handle", value?.handle != nil),
-        ("content", value?.content?.type != nil), ("count", value?.count ?? 0 > 0),
-      ]
-      return found.filter(\.1).map(\.0)
+    let owner = "GetNameOwner"
+    #expect(ask(owner) == (["count"], "(s)") && ask(owner, [.index(0)]) == (["text"], "s \(Self.name)"))
+    for path: [Step] in [[.index(1)], [.index(-1)], [.index(0), .index(0)], [.key("ProcessID")]] {
+      #expect(ask(owner, path) == ([], ""), "\(path)")
     }
-    let owner = ask("GetNameOwner", "('\(Self.name)',)")
-    #expect(types(owner) == ["count"] && types(owner?[0]) == ["text"] && owner?[0]?.text == Self.name)
-    #expect(owner?[1]?.type == nil && owner?[-1]?.type == nil && owner?[0]?[0]?.type == nil)
-    let known = ask("NameHasOwner", "('\(Self.name)',)")
-    #expect(types(known?[0]) == ["boolean"] && known?[0]?.boolean == true)
-    #expect(ask("NameHasOwner", "('org.example.None',)")?[0]?.boolean == false)
-    let credentials = ask("GetConnectionCredentials", "('\(Self.name)',)")
-    #expect(types(credentials?[0]) == ["count"])
-    #expect(types(credentials?[0]?["ProcessID"]) == ["unsigned"])
-    #expect(credentials?[0]?["None"]?.type == nil && owner?["ProcessID"]?.type == nil)
-    let entry = credentials?[0]?[0]
-    #expect(types(entry?[1]) == ["content"] && entry?.type == "{sv}")
+    #expect(ask("NameHasOwner", [.index(0)]) == (["boolean"], "b true"))
+    let credentials = "GetConnectionCredentials"
+    #expect(ask(credentials, [.index(0)]).types == ["count"])
+    #expect(ask(credentials, [.index(0), .key("ProcessID")]).types == ["unsigned"])
+    #expect(ask(credentials, [.index(0), .key("None")]) == ([], ""))
+    #expect(ask(credentials, [.index(0), .index(0)]).text == "{sv}")
+    #expect(ask(credentials, [.index(0), .index(0), .index(1)]).types == ["content"])
     withExtendedLifetime(bus) {}
+  }
+
+  private enum Step {
+    case index(Int)
+    case key(String)
+  }
+
+  private func describe(_ value: consuming Variant?, _ path: ArraySlice<Step>) -> (types: [String], text: String) {
+    guard let value else { return ([], "") }
+    switch path.first {
+    case .index(let index): return describe(value[index], path.dropFirst())
+    case .key(let key): return describe(value[key], path.dropFirst())
+    case nil: break
+    }
+    let hasContent = if value.content == nil { false } else { true }
+    let found = [
+      ("text", value.text != nil), ("boolean", value.boolean != nil), ("short", value.short != nil),
+      ("unsigned", value.unsigned != nil), ("integer", value.integer != nil), ("handle", value.handle != nil),
+      ("content", hasContent), ("count", value.count > 0),
+    ]
+    let text = value.text ?? value.boolean.map { "\($0)" }
+    return (found.filter(\.1).map(\.0), value.type + (text.map { " \($0)" } ?? ""))
   }
 
   /// What another thread does when nobody wants the answer any more.

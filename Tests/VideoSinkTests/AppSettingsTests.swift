@@ -10,6 +10,10 @@ import Testing
 @Suite struct AppSettingsTests {
   private static let uri = "sdl://192.0.2.7"
 
+  init() throws {
+    try #require(GStreamer.isReady, "it reads the uri")
+  }
+
   private func settings(_ uri: String = uri, _ change: (inout AppSettings) -> Void = { _ in }) -> AppSettings {
     var settings = AppSettings()
     settings.uri = uri
