@@ -7,8 +7,6 @@ package struct TouchGestures: Sendable {
     case pointer(id: UInt32)
     /// From the second finger on until all are gone.
     case gesture
-    /// After a cancel, until all are gone.
-    case ignored
   }
 
   private struct Point {
@@ -43,7 +41,7 @@ package struct TouchGestures: Sendable {
       phase = .gesture
       begin()
       return [.button(1, isDown: false)]
-    case .gesture, .ignored:
+    case .gesture:
       begin()
       return []
     }
@@ -55,7 +53,7 @@ package struct TouchGestures: Sendable {
     switch phase {
     case .pointer(id): return [.move(x: Self.pixel(x), y: Self.pixel(y))]
     case .gesture: return turn()
-    case .none, .pointer, .ignored: return []
+    case .none, .pointer: return []
     }
   }
 

@@ -33,6 +33,7 @@ package final class HTTPResponder: @unchecked Sendable {
     soup.soup_server_pause_message(soupServer, message)
     connect("finished") { $0.finish() }
     connect("wrote-chunk") { $0.writeNext() }
+    server.add(self)
   }
 
   /// The message keeps this object until it has gone.
@@ -58,8 +59,10 @@ package final class HTTPResponder: @unchecked Sendable {
       }, GConnectFlags(rawValue: 0))
   }
 
-  private func finish() {
+  /// On the server's thread, when the answer is complete, or nobody is there to take it.
+  func finish() {
     guard !isOver.exchange(true, ordering: .acquiringAndReleasing) else { return }
+    server.remove(self)
     source = nil
     // It keeps this object, too.
     soup.g_object_unref(UnsafeMutableRawPointer(message))

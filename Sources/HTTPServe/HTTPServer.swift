@@ -81,6 +81,8 @@ package final class HTTPServer: Sendable {
     var loop: OpaquePointer?
     var failure: HTTPServerFailure?
     var hasEnded = false
+    /// Whose requests are not over.
+    var responders: [ObjectIdentifier: HTTPResponder] = [:]
   }
 
   nonisolated(unsafe) private static let functions = csoup_load()
@@ -179,6 +181,8 @@ package final class HTTPServer: Sendable {
     // From now on `invoke` would run in threads of others.
     state.withLock { ($0.context, $0.loop) = (nil, nil) }
     soup.soup_server_disconnect(server)
+    // libsoup does not tell of the requests that waited for their answers.
+    for responder in state.withLock({ Array($0.responders.values) }) { responder.finish() }
     soup.g_main_loop_unref(loop)
     state.change { $0.hasEnded = true }
   }
@@ -253,6 +257,10 @@ package final class HTTPServer: Sendable {
   }
 
   // MARK: Requests
+
+  func add(_ responder: HTTPResponder) { state.withLock { $0.responders[ObjectIdentifier(responder)] = responder } }
+
+  func remove(_ responder: HTTPResponder) { state.withLock { $0.responders[ObjectIdentifier(responder)] = nil } }
 
   private func isTooLong(_ message: OpaquePointer) -> Bool {
     let headers = soup.soup_server_message_get_request_headers(message)

@@ -194,12 +194,17 @@ import Testing
     let server = try server { _, responder in responders.change { $0.append(responder) } }
     let client = try connect(server.port, head("GET", "/", []))
     defer { close(client) }
-    let responder = responders.wait(until: MonotonicClock.now + .seconds(30)) { $0.first }
+    var responder = responders.wait(until: MonotonicClock.now + .seconds(30)) { $0.first }
     server.stop()
+    #expect(responder?.isClosed == true)
     var byte: UInt8 = 0
     #expect(read(client, &byte, 1) <= 0)
     try #require(responder).answer(HTTPAnswer([]))
     responder?.wake()
+    let isFreed = { [weak responder] in responder == nil }
+    responder = nil
+    responders.withLock { $0 = [] }
+    #expect(isFreed())
     let next = try HTTPServer(address: "127.0.0.1", port: server.port, token: "token") { $1.answer(HTTPAnswer([])) }
     #expect(next.port == server.port)
     #expect(throws: HTTPServerFailure.self) {
