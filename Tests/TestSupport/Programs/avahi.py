@@ -8,14 +8,8 @@ Commands come on the standard input, one per line; what happens to it is told on
     fail on|off             browsers fail from now on, or no more
 """
 
-import json
-import os
-import sys
-
-import gi
-
-gi.require_version("Gio", "2.0")
 from gi.repository import Gio, GLib
+from stand_in import connect_to, run, tell
 
 AVAHI = "org.freedesktop.Avahi"
 INTERFACES = f"""
@@ -38,10 +32,6 @@ TYPE = "_smartdevicelink._tcp"
 INTERFACE = 2
 
 
-def tell(event, **details):
-    print(json.dumps(dict(details, event=event)), flush=True)
-
-
 def protocol_of(address):
     """AVAHI_PROTO_INET6 or AVAHI_PROTO_INET."""
     return 1 if ":" in address else 0
@@ -49,8 +39,7 @@ def protocol_of(address):
 
 class Avahi:
     def __init__(self, bus):
-        self.bus = Gio.DBusConnection.new_for_address_sync(
-            bus, Gio.DBusConnectionFlags.AUTHENTICATION_CLIENT | Gio.DBusConnectionFlags.MESSAGE_BUS_CONNECTION)
+        self.bus = connect_to(bus)
         # Address and port, by the name and the protocol.
         self.announced = {}
         self.resolvers = {}
@@ -112,25 +101,4 @@ class Avahi:
         tell("done", command=words[0])
 
 
-def main():
-    avahi = Avahi(sys.argv[1])
-    tell("ready")
-    loop = GLib.MainLoop()
-
-    def read(source, condition):
-        # Unbuffered: what a buffer holds, the loop would not see.
-        line = b""
-        while not line.endswith(b"\n"):
-            byte = os.read(0, 1)
-            if not byte:
-                loop.quit()
-                return False
-            line += byte
-        avahi.command(line.decode().split())
-        return True
-
-    GLib.io_add_watch(0, GLib.IOCondition.IN | GLib.IOCondition.HUP, read)
-    loop.run()
-
-
-main()
+run(Avahi)

@@ -4,15 +4,10 @@
 Commands come on the standard input, one per line; what happens to it is told on the standard output, one JSON object per line.
 """
 
-import json
-import os
 import socket
-import sys
 
-import gi
-
-gi.require_version("Gio", "2.0")
 from gi.repository import Gio, GLib
+from stand_in import connect_to, run, tell
 
 INTERFACES = """
 <node>
@@ -33,17 +28,8 @@ INTERFACES = """
 ADAPTER = "/org/bluez/hci0"
 
 
-def tell(event, **details):
-    print(json.dumps(dict(details, event=event)), flush=True)
-
-
 def device_path(address):
     return f"{ADAPTER}/dev_{address.replace(':', '_')}"
-
-
-def connect_to(bus):
-    return Gio.DBusConnection.new_for_address_sync(
-        bus, Gio.DBusConnectionFlags.AUTHENTICATION_CLIENT | Gio.DBusConnectionFlags.MESSAGE_BUS_CONNECTION)
 
 
 class BlueZ:
@@ -213,25 +199,4 @@ class BlueZ:
         tell("done", command=name)
 
 
-def main():
-    bluez = BlueZ(sys.argv[1])
-    tell("ready")
-    loop = GLib.MainLoop()
-
-    def read(source, condition):
-        # Unbuffered: what a buffer holds, the loop would not see.
-        line = b""
-        while not line.endswith(b"\n"):
-            byte = os.read(0, 1)
-            if not byte:
-                loop.quit()
-                return False
-            line += byte
-        bluez.command(line.decode().split())
-        return True
-
-    GLib.io_add_watch(0, GLib.IOCondition.IN | GLib.IOCondition.HUP, read)
-    loop.run()
-
-
-main()
+run(BlueZ)
