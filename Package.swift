@@ -249,7 +249,8 @@ let package = Package(
     // No tests, but what those of the plugin's elements share; optimised, since it makes and compares pictures.
     .testTarget(name: "PluginTestSupport", dependencies: pluginModules, swiftSettings: strict + [withoutOverlays]),
     .testTarget(name: "AudioSinkTests", dependencies: pluginTests + ["LockCount"], swiftSettings: test),
-    .testTarget(name: "CarWindowTests", dependencies: pluginTests, exclude: ["Programs"], swiftSettings: test),
+    .testTarget(
+      name: "CarWindowTests", dependencies: pluginTests + ["CLinux"], exclude: ["Programs"], swiftSettings: test),
     .testTarget(name: "EncoderTests", dependencies: pluginTests, swiftSettings: test),
     .testTarget(name: "HeadUnitAudioSourceTests", dependencies: pluginTests, swiftSettings: test),
     .testTarget(name: "HeadUnitSourceTests", dependencies: pluginTests, swiftSettings: test),

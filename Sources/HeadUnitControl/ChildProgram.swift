@@ -116,13 +116,25 @@ package final class ChildProgram: Sendable {
     posix_spawnattr_setpgroup(&attributes, 0)
     let flags = POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF
     posix_spawnattr_setflags(&attributes, Int16(flags))
-    for (name, value) in environment { setenv(name, value, 1) }
     var words = arguments.map { strdup($0) } + [nil]
-    defer { for word in words { free(word) } }
+    var variables = variables(with: environment)
+    defer { for text in words + variables { free(text) } }
     var pid = pid_t()
-    let result = posix_spawnp(&pid, arguments[0], &actions, &attributes, &words, environ)
+    let result = posix_spawnp(&pid, arguments[0], &actions, &attributes, &words, &variables)
     guard result == 0 else { throw .system(operation: "start \(arguments[0])", errno: result) }
     return pid
+  }
+
+  /// Those of this process, with others added or replaced, and NULL at the end. Other threads may read the environment
+  /// of the process, so that stays as it is.
+  private static func variables(with others: [String: String]) -> [UnsafeMutablePointer<CChar>?] {
+    var all: [UnsafeMutablePointer<CChar>?] = others.map { strdup("\($0)=\($1)") }
+    var next = environ
+    while let entry = next.pointee {
+      if others[String(String(cString: entry).prefix { $0 != "=" })] == nil { all.append(strdup(entry)) }
+      next += 1
+    }
+    return all + [nil]
   }
 
   private static func readLines(_ descriptor: Int32, _ output: (String) -> Void) {

@@ -4,6 +4,7 @@ import SDLLink
 import TestSupport
 import Testing
 
+@testable import CarWindow
 @testable import Plugin
 @testable import PluginTestSupport
 
@@ -74,8 +75,10 @@ import Testing
 
   /// A second process with the memory of an application, or its files, would have its secrets too.
   @Test func guardsHoldNothingOfTheApplication() throws {
-    setenv("SDL_TEST_SECRET", "of the application", 1)
+    // A value may have the sign that separates it from its name.
+    setenv("SDL_TEST_SECRET", "of=the application=", 1)
     defer { unsetenv("SDL_TEST_SECRET") }
+    #expect(CarWindow.environment["SDL_TEST_SECRET"] == "of=the application=")
     let screen = try ScreenPipeline(Self.canvas)
     try screen.waitForCanvas()
     let processes = try Processes(screen.source)

@@ -134,7 +134,7 @@ import Testing
         GConnectFlags(rawValue: 0))
     }
     try screen.waitForCanvas()
-    #expect(properties.withLock { $0 } == ["display-name", "pid"])
+    #expect(eventually { properties.withLock { $0 } == ["display-name", "pid"] })
     screen.press("q")
     try screen.pipeline.waitForElementMessage("sdl-program-ended")
     #expect(properties.withLock { $0 } == ["display-name", "pid", "pid", "exit-status"])

@@ -21,7 +21,7 @@ import Testing
     #expect(service.call("/", "org.freedesktop.DBus.ObjectManager", "GetManagedObjects")?.type == "(a{oa{sa{sv}}})")
   }
 
-  /// Whether it has started is said once, and again whenever nothing is subscribed any more.
+  /// It counts as started once, and again after its subscriptions are gone.
   @Test func comesAndGoes() throws {
     let bluez = try BlueZStandIn(isOnBus: false)
     let service = service(bluez.bus.address)

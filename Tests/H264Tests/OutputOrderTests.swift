@@ -122,7 +122,7 @@ import Testing
   }
 
   /// Slices of such a stream say which plane they are of.
-  @Test func planesOfTheirOwn() {
+  @Test func separateColourPlanes() {
     let sequence = Self.sequence(profile: 244, hasSeparatePlanes: true)
     let units = [
       sequence + Self.picture + Self.slice(.idr, 0, plane: 0), Self.slice(.reference, 6, plane: 0),

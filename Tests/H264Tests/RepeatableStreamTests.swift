@@ -145,7 +145,7 @@ import Testing
   @Test(
     arguments: [
       ("High 10", Stream(profile: 110)), ("High 4:2:2", Stream(profile: 122)), ("fields", Stream(isProgressive: false)),
-      ("planes of their own", Stream(profile: 100, chromaFormat: 3, hasSeparatePlanes: true)),
+      ("separate colour planes", Stream(profile: 100, chromaFormat: 3, hasSeparatePlanes: true)),
       ("9 bits of luma", Stream(profile: 100, lumaBits: 9)), ("9 bits of chroma", Stream(profile: 100, chromaBits: 9)),
       ("no references", Stream(references: 0)), ("order counts in a cycle", Stream(orderCountType: 1)),
       ("another output order", Stream(reordering: 1)), ("perhaps another output order", Stream(reordering: nil)),

@@ -77,7 +77,7 @@ import Testing
     #expect(request.contains("Content-Type: text/plain\r\n"), "\(request)")
   }
 
-  /// All kinds of success, and as much as is read.
+  /// Every 2xx is a success, and the longest answer is read.
   @Test(arguments: [("200 OK", 1 << 20), ("204 No Content", 0), ("299 Odd", 3)])
   func success(status: String, byteCount: Int) throws {
     let server = try TestServer(

@@ -40,7 +40,7 @@ import Testing
     }
   }
 
-  @Test func ahostThatIsNotFound() {
+  @Test func aHostThatIsNotFound() {
     for error in [
       LinkError.cannotResolve(host: "car.example", reason: "reason"),
       .resolvingTimedOut(host: "car.example", after: .seconds(5)),

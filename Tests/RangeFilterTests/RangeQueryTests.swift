@@ -71,7 +71,7 @@ import Testing
   }
 
   /// One that can't be encoded has no index.
-  @Test func displaysThatCanNotBeEncodedAreNotAskedAbout() throws {
+  @Test func displaysThatCannotBeEncodedAreNotAskedAbout() throws {
     let filter = try Element("sdlrangefilter")
     try Child("landscape", of: filter).set("enabled", "false")
     let pad = try #require(gst_pad_new("sink", GST_PAD_SINK))

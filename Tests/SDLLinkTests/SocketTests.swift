@@ -8,7 +8,7 @@ import Testing
 @Suite struct SocketTests {
   /// Media are written on a thread of the application, which gets no signal for a head unit that has gone.
   @Test(arguments: [true, false]) func writingToAPeerThatHasGone(inOnePiece: Bool) throws {
-    // Threads of pools block the signal, which would end the process.
+    // Pool threads block the signal, which would end the process.
     var (signals, former) = (sigset_t(), sigset_t())
     sigemptyset(&signals)
     sigaddset(&signals, SIGPIPE)

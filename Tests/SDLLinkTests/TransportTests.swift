@@ -215,8 +215,16 @@ extension LinkTests {
       peer.disconnect()
       #expect(theirs.isClosedByPeer)
       #expect(peer.takeSocket() === ours && peer.takeSocket() == nil)
-      // Its owner ends it now.
+    }
+
+    /// Its owner ends it then.
+    @Test func aConnectionThatWasTakenIsNotEnded() throws {
+      let (ours, theirs) = try Socket.pair()
+      let peer = PeerConnection(ours, peer: "car")
+      let taken = peer.takeSocket()
       peer.disconnect()
+      #expect(!theirs.isClosedByPeer)
+      withExtendedLifetime(taken) {}
     }
 
     /// It is closed once, and that is said once: another may have its number then.

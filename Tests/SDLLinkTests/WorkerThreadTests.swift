@@ -10,7 +10,7 @@ import Testing
   /// A write to a pipe or socket whose other end is gone must not end the application: on whatever thread this one was
   /// started, and whatever the application has set.
   @Test func blocksTheSignalOfABrokenPipe() throws {
-    // Threads of pools block most signals, and those that they start inherit that.
+    // Pool threads block most signals, and those that they start inherit that.
     var (signals, former) = (sigset_t(), sigset_t())
     sigemptyset(&signals)
     sigaddset(&signals, SIGPIPE)
@@ -64,11 +64,11 @@ import Testing
       let isCurrent = thread.isCurrent
       thread.join()
       stage.change { $0 = isCurrent ? 1 : -1 }
-      _ = stage.wait(until: nil) { $0 >= 3 ? true : nil }
+      _ = stage.wait(until: MonotonicClock.now + testTimeout) { $0 >= 3 ? true : nil }
       usleep(20_000)
       stage.change { $0 = 10 }
     }
-    #expect(stage.wait(until: nil) { $0 == 0 ? nil : $0 } == 1 && !thread.isCurrent)
+    #expect(stage.wait(until: MonotonicClock.now + testTimeout) { $0 == 0 ? nil : $0 } == 1 && !thread.isCurrent)
     let seen = Mutex<[Int]>([])
     let others = (0..<2).map { _ in WorkerThread(name: "other") }
     for other in others {
@@ -103,7 +103,9 @@ import Testing
     // Without a signal, too, it returns.
     wakeUp.clear()
     wakeUp.signal()
-    wakeUp.wait(until: nil)
+    let deadline = MonotonicClock.now + testTimeout
+    wakeUp.wait(until: deadline)
+    #expect(MonotonicClock.now < deadline)
     #expect(!isReadable(wakeUp), "the signal was taken")
     wakeUp.wait(until: .zero)
   }

@@ -65,7 +65,7 @@ import Testing
     }
   }
 
-  /// As much as is read, from a file or a property.
+  /// The largest file or text that is read.
   @Test func largestSource() throws {
     let most = String(repeating: "x", count: 1 << 20)
     #expect(fault { $0.authorities = .text(most) }?.hasPrefix("the text holds no authority") == true)

@@ -24,7 +24,7 @@ package class StandIn {
     bus = try PrivateBus(policy: policy)
     let folder = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "Programs")
     process.executableURL = URL(filePath: "/usr/bin/python3")
-    process.arguments = [folder.appending(path: program).path, bus.address]
+    process.arguments = ["-B", folder.appending(path: program).path, bus.address]
     process.standardInput = input
     process.standardOutput = output
     try process.run()

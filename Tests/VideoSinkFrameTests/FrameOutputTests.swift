@@ -81,7 +81,7 @@ import Testing
   }
 
   /// The next ones would depend on it; that it was encoded counts all the same.
-  @Test func aFrameThatCanNotBeQueuedIsFollowedByAKeyFrame() throws {
+  @Test func aFrameThatCannotBeQueuedIsFollowedByAKeyFrame() throws {
     _ = output.begin(grant, longestPause: Self.pause)
     #expect(bench.queue(for: grant) == nil && !output.needsKeyFrame)
     try bench.setGrant(nil)

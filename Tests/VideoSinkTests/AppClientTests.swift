@@ -99,7 +99,7 @@ import Testing
   }
 
   /// The app is registered all the same.
-  @Test func anIconThatCanNotBeReadIsAFault() throws {
+  @Test func anIconThatCannotBeReadIsAFault() throws {
     var settings = AppSettings()
     settings.icon = "/nowhere/icon.png"
     _ = try messages(settings) { app in

@@ -9,7 +9,7 @@ Commands come on the standard input, one per line; what happens to it is told on
 """
 
 from gi.repository import Gio, GLib
-from stand_in import connect_to, run, tell
+from stand_in import connect_to, pass_on, run, tell
 
 AVAHI = "org.freedesktop.Avahi"
 INTERFACES = f"""
@@ -81,6 +81,7 @@ class Avahi:
 
     def signal(self, interface, name, signature, *arguments):
         self.bus.emit_signal(None, "/object", f"{AVAHI}.{interface}", name, GLib.Variant(signature, arguments))
+        pass_on(self.bus)
 
     def item(self, signal, name, protocol):
         self.signal("ServiceBrowser", signal, "(iisssu)", INTERFACE, protocol, name, TYPE, "local", 0)

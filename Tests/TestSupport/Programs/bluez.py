@@ -5,9 +5,10 @@ Commands come on the standard input, one per line; what happens to it is told on
 """
 
 import socket
+import time
 
 from gi.repository import Gio, GLib
-from stand_in import connect_to, run, tell
+from stand_in import connect_to, pass_on, run, tell
 
 INTERFACES = """
 <node>
@@ -36,6 +37,8 @@ class BlueZ:
     def __init__(self, bus):
         self.address = bus
         self.bus = connect_to(bus)
+        # To unregister a profile; a program may wait for that for half a second.
+        self.is_slow = False
         self.powered = True
         self.devices = []
         self.registrations = {}
@@ -68,6 +71,8 @@ class BlueZ:
             self.profile = (sender, profile)
         elif method == "UnregisterProfile":
             # Before the answer, which the program may wait for.
+            if self.is_slow:
+                time.sleep(0.05)
             is_there, = self.call_bus("NameHasOwner", "(s)", sender).unpack()
             tell("unregister", path=arguments[0], isThere=is_there)
             self.profile = None
@@ -131,11 +136,14 @@ class BlueZ:
 
     def signal(self, path, interface, name, signature, *arguments):
         self.bus.emit_signal(None, path, interface, name, GLib.Variant(signature, arguments))
+        pass_on(self.bus)
 
     def command(self, words):
         name, *arguments = words
         if name == "own":
             self.call_bus("RequestName", "(su)", "org.bluez", 0)
+        elif name == "slow":
+            self.is_slow = True
         elif name == "leave":
             self.profile = None
             self.call_bus("ReleaseName", "(s)", "org.bluez")

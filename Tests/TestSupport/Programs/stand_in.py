@@ -20,6 +20,12 @@ def connect_to(bus):
         bus, Gio.DBusConnectionFlags.AUTHENTICATION_CLIENT | Gio.DBusConnectionFlags.MESSAGE_BUS_CONNECTION)
 
 
+def pass_on(bus):
+    """Returns when the bus has handled what was sent before."""
+    name = "org.freedesktop.DBus"
+    bus.call_sync(name, "/org/freedesktop/DBus", name, "GetId", None, None, Gio.DBusCallFlags.NONE, -1, None)
+
+
 def run(make):
     """Calls `command` of what `make` makes for the bus, with the words of each line, until the input ends."""
     service = make(sys.argv[1])
