@@ -264,7 +264,6 @@ extension AppSession {
     case .registered:
       services.stop(.app, &context)
       context.phase = .finishing(.endingServices, deadline: context.now + configuration.finishTimeout / 2)
-      unregisterIfServicesHaveEnded()
     case .registering:
       // The deadline of the pending request.
       context.phase = .finishing(
@@ -380,7 +379,7 @@ extension AppSession {
     guard context.takeLossOfSecondary() else { return }
     services.secondaryLost(&context)
     // The end of the session goes on.
-    if case .finishing = context.phase { return unregisterIfServicesHaveEnded() }
+    if case .finishing = context.phase { return }
     if context.security.hasRecordsInFlight(on: .secondary, now: context.now) { throw .encryptedTransportLost }
   }
 
