@@ -24,6 +24,13 @@ import Testing
     }
   }
 
+  /// Sessions are not resumed, so nothing of one that is over can open another. The extension is that of RFC 5077.
+  @Test func offersNoTicket() throws {
+    let hello = try TLSContext.headUnit().makeSession().begin().output
+    let ticket: [UInt8] = [0, 35, 0, 0]
+    #expect(hello.count > 100 && !hello.indices.contains { hello[$0...].starts(with: ticket) })
+  }
+
   /// A frame may hold several records.
   @Test(arguments: [false, true]) func severalRecordsAtOnce(datagrams: Bool) throws {
     let pair = try Pair.established(datagrams: datagrams)

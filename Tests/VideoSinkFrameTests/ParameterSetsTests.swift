@@ -140,6 +140,9 @@ import Testing
     try harness.pipeline.waitForEnd()
     let record = harness.headUnit.record
     #expect(record.video.count == 31 && record.violations == [])
+    #expect(
+      try record.video.allSatisfy { try isKeyFrame($0) == nalTypes($0).contains(.sequenceParameterSet) },
+      "once for each key frame")
     #expect(record.video.allSatisfy { !isKeyFrame($0) || $0.startsStream })
     #expect(try decode(record.video, width: 320, height: 240).count == 31)
     #expect(harness.pipeline.drain().allSatisfy { $0.warning == nil })

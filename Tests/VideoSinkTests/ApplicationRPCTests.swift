@@ -24,8 +24,9 @@ import Testing
   }
 
   @Test func vehicleData() throws {
-    let harness = try Self.harness("rpc-notifications=OnVehicleData")
+    let harness = try Self.harness()
     let sink = try harness.pipeline.sink
+    sink.set("rpc-notifications", "OnVehicleData")
     let id = sink.emit("send-rpc", "SubscribeVehicleData", #"{"speed":true}"#)
     #expect(id > 0)
     let answer = try #require(try Self.responses(1, harness.pipeline).first)

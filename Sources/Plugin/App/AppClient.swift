@@ -66,7 +66,6 @@ final class AppClient: Sendable {
     self.number = Mutex(number)
     connection = AppConnection(configuration: configuration, observer: observer)
     observer.app.withLock { $0 = self }
-    requestNotifications()
   }
 
   /// Keeps the app alive until its end, since the connection refers to its observer only weakly.
@@ -218,22 +217,14 @@ extension AppClient {
 
   /// Another element uses the app; false if it can't, since another streams the same or the app does not go on.
   func join(_ member: AppMember) -> Bool {
-    let hasJoined = state.withLock { $0.phase < .failing && $0.members.join(member) }
-    if hasJoined { requestNotifications() }
-    return hasJoined
+    state.withLock { $0.phase < .failing && $0.members.join(member) }
   }
 
   /// The element wants other notifications. They are read with the lock, so that of two threads that change them the
-  /// later value stays.
+  /// later value stays, and the connection gets changes in order.
   func setNotifications(_ notifications: @autoclosure () -> Set<FunctionID>, of element: any AppElement) {
-    state.withLock { $0.members.change(ObjectIdentifier(element)) { $0.notifications = notifications() } }
-    requestNotifications()
-  }
-
-  /// The set of wanted notifications has changed.
-  private func requestNotifications() {
-    // With the lock, so that the connection gets changes in order.
     state.withLock { state in
+      state.members.change(ObjectIdentifier(element)) { $0.notifications = notifications() }
       let own: Set<FunctionID> = settings.policyUpdates == .none ? [] : [.onSystemRequest]
       connection.setNotifications(state.members.notifications.union(own))
     }
@@ -258,9 +249,7 @@ extension AppClient {
   ///
   /// - Returns: whether others use it.
   func leave(_ element: any AppElement) -> Bool {
-    let areThereOthers = state.withLock { $0.members.leave(ObjectIdentifier(element)) }
-    requestNotifications()
-    return areThereOthers
+    state.withLock { $0.members.leave(ObjectIdentifier(element)) }
   }
 
   /// A stream has ended, after it was waited for: what was said until then is in the log.
