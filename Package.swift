@@ -45,6 +45,8 @@ let withoutX264 = !["", "0"].contains(Context.environment["WITHOUT_X264"] ?? "")
 let strictWithX264 = withoutX264 ? strict + [.define("WITHOUT_X264")] : strict
 
 let exportsMap = Context.packageDirectory + "/Sources/CPluginEntry/exports.map"
+/// What runs while the plugin is loaded, side by side, so that few pages are read; from `scripts/order-startup`.
+let startupOrder = Context.packageDirectory + "/Sources/CPluginEntry/startup.order"
 
 /// From 2.36 on, glibc loads relative relocations in packed form. Swift's metadata has 20 000 of them: half a megabyte
 /// that is read whenever the plugin is loaded.
@@ -76,6 +78,7 @@ let pluginLink: [LinkerSetting] = [
       "-Xlinker", "-z", "-Xlinker", "nodelete",
       "-Xlinker", "-z", "-Xlinker", "defs",
       "-Xlinker", "-Bsymbolic",
+      "-Xlinker", "--symbol-ordering-file=\(startupOrder)", "-Xlinker", "--no-warn-symbol-ordering",
     ] + bindNow + packedRelocations, release)
 ]
 
@@ -187,7 +190,7 @@ let package = Package(
       exclude: withoutX264 ? ["VideoSink/Encoders/LinkedEncoder.swift"] : [], swiftSettings: strictWithX264),
     .target(
       name: "CPluginEntry", dependencies: ["Plugin", "CGStreamer", "CVersion"],
-      exclude: ["exports.map", "gstsmartdevicelink.supp"],
+      exclude: ["exports.map", "startup.order", "gstsmartdevicelink.supp"],
       cSettings: hardened + packageNames + (withoutX264 ? [.define("WITHOUT_X264")] : []), linkerSettings: pluginLink),
 
     .target(
