@@ -81,10 +81,10 @@ final class HeadUnitLoop {
       hangsUntil = nil
       for connection in connections { connection.noteReading(now: now) }
     }
-    if !isStopping { followScript(now: now) }
+    if !isStopping { advanceScript(to: now) }
     for connection in connections {
       if !isHanging {
-        connection.followRoad(now: now)
+        connection.advanceRoad(to: now)
         // Bytes are read before timers run: otherwise an app could time out although its bytes are there.
         if connection.holdsInput || connection.isDue(at: now) {
           read(connection)
@@ -153,7 +153,7 @@ extension HeadUnitLoop {
   /// Follows the script, so that a step comes between the frame that caused it and the next.
   /// - Returns: false when the head unit hangs from now on, so that sessions get no input.
   func appDidTakeInput() -> Bool {
-    if script.nextDeadline != nil { followScript(now: clock.now) }
+    if script.nextDeadline != nil { advanceScript(to: clock.now) }
     return !isHanging
   }
 }
@@ -455,7 +455,7 @@ extension HeadUnitLoop {
   }
 
   /// Carries out the due steps of the script, unless the head unit hangs.
-  private func followScript(now: Duration) {
+  private func advanceScript(to now: Duration) {
     while !isHanging, let due = script.takeDue(at: now) {
       server.reportTests(of: &script)
       var recipient = due.app.map { HeadUnitServer.Recipient.app($0) } ?? .appOnScreen

@@ -278,13 +278,13 @@ extension ServedConnection {
     changed.change(to: shape, since: start, now: now)
     road = changed
     socket.limitReceiveBuffer(shape?.up.map(ShapedLink.kernelByteCount))
-    followRoad(now: now)
+    advanceRoad(to: now)
   }
 
   /// Notes a stall's beginning or end.
-  func followRoad(now: Duration) {
+  func advanceRoad(to now: Duration) {
     guard road != nil else { return }
-    road?.follow(now: now)
+    road?.advance(to: now)
     let isStalled = road?.isStalled(at: now) ?? false
     if isStalled != isRoadStalled {
       isRoadStalled = isStalled

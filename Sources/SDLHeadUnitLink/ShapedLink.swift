@@ -48,11 +48,11 @@ struct ShapedLink {
     down.change(rate: shape.down, shape, now: now)
     stalls = shape.stalls.map { StallSchedule($0, since: start) }
     ending?.due = now
-    follow(now: now)
+    advance(to: now)
   }
 
   /// Has to be called before ``nextDeadline(at:takesInput:)``.
-  mutating func follow(now: Duration) { stalls?.advance(to: now) }
+  mutating func advance(to now: Duration) { stalls?.advance(to: now) }
 
   func isStalled(at now: Duration) -> Bool { stalls?.stall.contains(now) ?? false }
 

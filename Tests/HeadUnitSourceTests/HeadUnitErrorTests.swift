@@ -81,7 +81,7 @@ import Testing
       (.malformedFrames, "malformed-frames"), (.transportLost, "connection-lost"),
     ]
     for (reason, name) in left { #expect(reason.name == name) }
-    let stopped: [(HeadUnitSession.StreamStopReason, String)] = [
+    let stopped: [(HeadUnitSession.StopReason, String)] = [
       (.endedByApp, "app"), (.endedByHeadUnit, "head-unit"), (.hmiLevelNone, "hmi-status"),
       (.streamingForbidden, "streaming-forbidden"), (.otherAppStarted, "other-app"), (.unregistered, "session-ended"),
       (.transportLost, "connection-lost"),

@@ -34,7 +34,7 @@ final class TestHeadUnit {
     /// When each of its messages came, and how many bytes of it there were then.
     var audioArrivals: [(time: Duration, byteCount: Int)] = []
 
-    var audioStopReasons: [HeadUnitSession.StreamStopReason] {
+    var audioStopReasons: [HeadUnitSession.StopReason] {
       events.compactMap { if case .audioStopped(let reason, _) = $0 { reason } else { nil } }
     }
 
@@ -53,7 +53,7 @@ final class TestHeadUnit {
       events.compactMap { if case .hapticRectangles(let list) = $0 { list } else { nil } }
     }
 
-    var stopReasons: [HeadUnitSession.StreamStopReason] {
+    var stopReasons: [HeadUnitSession.StopReason] {
       events.compactMap { if case .videoStopped(let reason) = $0 { reason } else { nil } }
     }
   }

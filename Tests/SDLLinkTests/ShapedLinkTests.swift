@@ -52,12 +52,12 @@ import Testing
     mutating func run(for time: Duration, sends: Bool = true) {
       let end = now + time
       while now < end {
-        link.follow(now: now)
+        link.advance(to: now)
         take()
         if sends { send() }
         now = min((link.nextDeadline(at: now, takesInput: true) ?? end) + lateness, end)
       }
-      link.follow(now: now)
+      link.advance(to: now)
       take()
     }
 

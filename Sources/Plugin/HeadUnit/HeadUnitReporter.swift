@@ -140,7 +140,7 @@ extension HeadUnitReporter {
   ///
   /// - Parameter fill: sets further fields.
   func streamStopped(
-    _ app: AppRecord, _ service: ServiceType, _ reason: HeadUnitSession.StreamStopReason,
+    _ app: AppRecord, _ service: ServiceType, _ reason: HeadUnitSession.StopReason,
     _ fill: (borrowing Structure) -> Void
   ) {
     let message = Structure("sdl-stream-stopped")
@@ -237,7 +237,7 @@ extension HeadUnitSession.UnregistrationReason {
   }
 }
 
-extension HeadUnitSession.StreamStopReason {
+extension HeadUnitSession.StopReason {
   /// The field `reason` of `sdl-stream-stopped`, which `sdlvideosink` posts too, with the same values where it can.
   var name: String {
     switch self {

@@ -143,7 +143,7 @@ extension HeadUnitVideoStream {
   }
 
   private func end(
-    _ reason: HeadUnitSession.StreamStopReason, of id: UInt8, _ apps: ServedApps, _ reporter: HeadUnitReporter
+    _ reason: HeadUnitSession.StopReason, of id: UInt8, _ apps: ServedApps, _ reporter: HeadUnitReporter
   ) {
     let framesOut = state.change { state in
       state.video.end(by: id, now: MonotonicClock.now)

@@ -74,7 +74,7 @@ struct LinkEstimator: Equatable, Sendable {
         last.handedByteCount..<sample.handedByteCount, time: last.time, showsPathDelay: isPathEmpty(last))
       handedTime = sample.time
     }
-    if let acknowledged = sample.acknowledgedByteCount { follow(acknowledged, sample, elapsed: elapsed) }
+    if let acknowledged = sample.acknowledgedByteCount { count(acknowledged, sample, elapsed: elapsed) }
     return elapsed
   }
 
@@ -104,7 +104,7 @@ struct LinkEstimator: Equatable, Sendable {
     return outstanding <= Self.segmentByteCount && (sample.time.seconds - path.time) > path.window
   }
 
-  private mutating func follow(_ acknowledged: UInt64, _ sample: LinkSample, elapsed: Double) {
+  private mutating func count(_ acknowledged: UInt64, _ sample: LinkSample, elapsed: Double) {
     // The count of a socket pair includes the kernel's own overhead, and so may go back.
     let progress = acknowledged > acknowledgedByteCount ? acknowledged - acknowledgedByteCount : 0
     acknowledgedByteCount = max(acknowledged, acknowledgedByteCount)

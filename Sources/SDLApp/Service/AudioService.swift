@@ -54,7 +54,7 @@ struct AudioService: RequestedService {
   mutating func reconcile(_ context: inout SessionContext, beside video: VideoService) throws(AppSessionFailure) {
     var demand = demand(context, beside: video)
     if case .stream = demand, isClosed, video.isStarting || startWaits(for: video, context) { demand = .hold }
-    try follow(demand, &context, beside: video)
+    try reconcile(demand, &context, beside: video)
   }
 
   /// A control frame of the service, on the transport that carries it.

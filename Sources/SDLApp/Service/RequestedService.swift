@@ -66,7 +66,7 @@ extension RequestedService {
   /// Brings the service closer to the demanded state.
   ///
   /// - Throws: ``AppSessionFailure/encryptedTransportLost`` if records that may be in flight elsewhere could be overtaken.
-  mutating func follow(
+  mutating func reconcile(
     _ demand: StreamDemand<Request>, _ context: inout SessionContext, beside other: some RequestedService
   ) throws(AppSessionFailure) {
     let placement = placement(context, beside: other)

@@ -79,14 +79,14 @@ struct StreamLifecycle<Request: ServiceRequest>: Equatable, Sendable {
 
   /// Brings the service closer to the demanded state.
   mutating func reconcile(_ demand: StreamDemand<Request>, now: Duration) -> [Output] {
-    if demand == .forbidden { return levelLost(now: now) + follow(demand, now: now) }
+    if demand == .forbidden { return levelLost(now: now) + apply(demand, now: now) }
     history.levelAllowsStream()
     switch demand {
     case .stream(let request): history.requestChanged(to: request)
     case .closed: history.requestChanged(to: nil)
     case .hold, .forbidden: break
     }
-    return follow(demand, now: now)
+    return apply(demand, now: now)
   }
 
   private mutating func levelLost(now: Duration) -> [Output] {
@@ -97,7 +97,7 @@ struct StreamLifecycle<Request: ServiceRequest>: Equatable, Sendable {
     return [.startFailed(failure, request: last.refusal.request, retryAfter: nil)]
   }
 
-  private mutating func follow(_ demand: StreamDemand<Request>, now: Duration) -> [Output] {
+  private mutating func apply(_ demand: StreamDemand<Request>, now: Duration) -> [Output] {
     switch state {
     case .closed: return open(demand, now: now)
     case .open(let request, let accepted, let isHeld):

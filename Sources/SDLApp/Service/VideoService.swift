@@ -61,7 +61,7 @@ struct VideoService: RequestedService {
   mutating func reconcile(_ context: inout SessionContext, beside audio: AudioService) throws(AppSessionFailure) {
     var demand = demand(context, beside: audio)
     if case .stream = demand, startWaits(for: audio, context) { demand = .hold }
-    try follow(demand, &context, beside: audio)
+    try reconcile(demand, &context, beside: audio)
   }
 
   /// The head unit's capability is known, or has changed.

@@ -16,12 +16,12 @@ struct TouchTracker: Equatable, Sendable {
       let touches = finger.samples.map { sample in
         Touch(id: finger.id, position: geometry.inPicture(sample), time: sample.time.map { .milliseconds($0) })
       }
-      follow(kind, finger.id, touches, &actions)
+      track(kind, finger.id, touches, &actions)
     }
     return actions.isEmpty ? [] : actions + [.frame]
   }
 
-  private mutating func follow(
+  private mutating func track(
     _ kind: OnTouchEvent.Kind, _ id: Int, _ touches: [Touch], _ actions: inout [TouchAction]
   ) {
     var rest = touches[...]

@@ -53,7 +53,7 @@ package struct VideoNegotiation: StreamNegotiation {
       let frameRateLimit = selection.frameRateLimit(settings.encoder, upstream.size)
       return Permission(grant: grant, targets: encoderTargets, frameRateLimit: frameRateLimit)
     }
-    if requests.follow(nextRequest, isHeld: heldSize != nil, now: now) {
+    if requests.update(to: nextRequest, isHeld: heldSize != nil, now: now) {
       outputs.insert(.request(requests.current), at: 0)
     }
     if let offered = upstream.takeIgnoredResize(now: now), pipeline.isRunning, let size = upstream.size {
@@ -191,7 +191,7 @@ extension VideoNegotiation {
       return true
     }
     // Caps that are being set are upstream's answer.
-    return !question.isOfCaps && follow()
+    return !question.isOfCaps && actOnChoice()
   }
 
   /// - Parameter asksUpstream: whether upstream should change to the first choice if its present size is accepted.
@@ -208,8 +208,8 @@ extension VideoNegotiation {
     }
   }
 
-  /// Acts on the present choice; returns whether to ask upstream.
-  private mutating func follow() -> Bool {
+  /// Returns whether to ask upstream.
+  private mutating func actOnChoice() -> Bool {
     guard upstream.shouldBeAsked(selection), !supportsNone else {
       requestPlayingIfNeeded()
       return false
@@ -307,7 +307,7 @@ extension VideoNegotiation {
       // The service that was kept after a resize is over: the head unit's new capability counts from now on.
       replaceChoice(later, asksUpstream: false, now: now)
       reportRejection()
-      return follow()
+      return actOnChoice()
     }
     // On the other transport it would continue as it was, and in another size it does.
     let continues = [.moved, .transportLost, .resized].contains(reason) || reason == .app && isResizing

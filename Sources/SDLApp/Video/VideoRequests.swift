@@ -21,7 +21,7 @@ struct VideoRequests: Sendable {
   ///   - next: the new request.
   ///   - isHeld: whether it does not depend on the head unit's sizes.
   /// - Returns: whether the request changes now.
-  mutating func follow(_ next: VideoStartRequest?, isHeld: Bool, now: Duration) -> Bool {
+  mutating func update(to next: VideoStartRequest?, isHeld: Bool, now: Duration) -> Bool {
     if let settlesAt, settlesAt <= now { self.settlesAt = nil }
     // A request that stays the same need not wait.
     let request = settlesAt == nil || isHeld || next == current ? next : nil

@@ -115,7 +115,7 @@ struct VideoStreamChecker: MediaChecker {
     rates.expectBacklog(of: time, now: now)
   }
 
-  func stop(_ reason: HeadUnitSession.StreamStopReason) -> HeadUnitSession.Event { .videoStopped(reason: reason) }
+  func stop(_ reason: HeadUnitSession.StopReason) -> HeadUnitSession.Event { .videoStopped(reason: reason) }
 
   /// Takes the next message. The one before is forgotten unless ``checkSlice()`` has returned its result.
   mutating func begin(_ message: [UInt8], now: Duration) {

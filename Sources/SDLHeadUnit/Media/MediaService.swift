@@ -15,7 +15,7 @@ protocol MediaChecker: Sendable {
   mutating func expectBacklog(of time: Duration, now: Duration)
 
   /// The report of the service's end.
-  func stop(_ reason: HeadUnitSession.StreamStopReason) -> HeadUnitSession.Event
+  func stop(_ reason: HeadUnitSession.StopReason) -> HeadUnitSession.Event
 }
 
 /// Whether SDL Core lets an open service stream.
@@ -343,7 +343,7 @@ struct MediaService<Checker: MediaChecker>: Sendable {
   }
 
   /// The head unit's own EndService; nothing if the service is not open.
-  mutating func end(_ reason: HeadUnitSession.StreamStopReason, _ context: inout ServedContext) {
+  mutating func end(_ reason: HeadUnitSession.StopReason, _ context: inout ServedContext) {
     guard isOpen else { return }
     context.send(.endService, service: type, on: transport)
     unacknowledgedEnds = 1
@@ -402,7 +402,7 @@ struct MediaService<Checker: MediaChecker>: Sendable {
   }
 
   /// Removes the service, or its start, without EndService; reports it unless its end was reported before.
-  mutating func close(_ reason: HeadUnitSession.StreamStopReason, _ context: inout ServedContext) {
+  mutating func close(_ reason: HeadUnitSession.StopReason, _ context: inout ServedContext) {
     cancelStart(&context)
     context.timers.cancel(endServiceACK)
     if type == .video { context.timers.cancel(.videoData) }

@@ -105,7 +105,7 @@ struct AudioStreamChecker: MediaChecker {
     }
   }
 
-  func stop(_ reason: HeadUnitSession.StreamStopReason) -> HeadUnitSession.Event {
+  func stop(_ reason: HeadUnitSession.StopReason) -> HeadUnitSession.Event {
     .audioStopped(reason: reason, statistics)
   }
 

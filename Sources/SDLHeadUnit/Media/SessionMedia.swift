@@ -116,7 +116,7 @@ struct SessionMedia: Sendable {
 
   /// The head unit's own EndService; nothing if the service is not open.
   mutating func end(
-    _ service: ServiceType, _ reason: HeadUnitSession.StreamStopReason, _ context: inout ServedContext
+    _ service: ServiceType, _ reason: HeadUnitSession.StopReason, _ context: inout ServedContext
   ) {
     if service == .audio { audio.service.end(reason, &context) }
     if service == .video { video.service.end(reason, &context) }
@@ -130,13 +130,13 @@ struct SessionMedia: Sendable {
   }
 
   /// EndService of both.
-  mutating func end(_ reason: HeadUnitSession.StreamStopReason, _ context: inout ServedContext) {
+  mutating func end(_ reason: HeadUnitSession.StopReason, _ context: inout ServedContext) {
     end(.audio, reason, &context)
     end(.video, reason, &context)
   }
 
   /// EndService of both. SDL Core sends each twice when the app unregisters.
-  mutating func endTwice(_ reason: HeadUnitSession.StreamStopReason, _ context: inout ServedContext) {
+  mutating func endTwice(_ reason: HeadUnitSession.StopReason, _ context: inout ServedContext) {
     let open = [ServiceType.audio, .video].filter(isOpen)
     end(reason, &context)
     if open.contains(.audio) { audio.service.repeatEnd(&context) }
@@ -150,7 +150,7 @@ struct SessionMedia: Sendable {
   }
 
   /// Removes both services, without EndService.
-  mutating func close(_ reason: HeadUnitSession.StreamStopReason, _ context: inout ServedContext) {
+  mutating func close(_ reason: HeadUnitSession.StopReason, _ context: inout ServedContext) {
     audio.service.close(reason, &context)
     video.service.close(reason, &context)
   }

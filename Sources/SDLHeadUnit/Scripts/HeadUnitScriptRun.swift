@@ -199,7 +199,7 @@ package struct HeadUnitScriptRun: Sendable {
       countInWindow += 1
       waiting.removeFirst()
       guard first.scheduled.command.isTest else {
-        follow(first.scheduled.step, app: first.scheduled.app, now: now)
+        startStep(after: first.scheduled.step, app: first.scheduled.app, now: now)
         return first.scheduled
       }
       begin(first.scheduled, now: now)
@@ -306,12 +306,12 @@ extension HeadUnitScriptRun {
       outcomes.append(one.outcome)
       guard let step = one.step else { continue }
       unsettledLines.remove(step.line)
-      if one.outcome.failure == nil { follow(step, app: one.app, now: now) } else { abandon(step) }
+      if one.outcome.failure == nil { startStep(after: step, app: one.app, now: now) } else { abandon(step) }
     }
   }
 
-  /// Starts the step after one of a sequence.
-  private mutating func follow(_ step: HeadUnitScript.Step?, app: UInt8?, now: Duration) {
+  /// Starts the next step of a sequence, if there is one.
+  private mutating func startStep(after step: HeadUnitScript.Step?, app: UInt8?, now: Duration) {
     guard let step, let next = script.steps(after: step).first else { return }
     start(ScheduledCommand(command: next.command, app: app, step: next), at: now, now: now)
   }

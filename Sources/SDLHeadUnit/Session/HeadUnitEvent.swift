@@ -68,7 +68,7 @@ extension HeadUnitSession {
     case videoMissed
     /// The service is open, but no video has come for this long; allowed while the app is suspended.
     case videoDataStopped(after: Duration)
-    case videoStopped(reason: StreamStopReason)
+    case videoStopped(reason: StopReason)
     /// StartService(audio) of a registered app; reported before the answer to it.
     case audioStartRequested
     /// The app has requested encrypted sound, and is answered in clear.
@@ -80,7 +80,7 @@ extension HeadUnitSession {
     /// One message of the audio service, as reassembled, while the app may be heard.
     case audioData([UInt8])
     /// The counters are those of all audio services so far.
-    case audioStopped(reason: StreamStopReason, AudioStreamStatistics)
+    case audioStopped(reason: StopReason, AudioStreamStatistics)
     case appUnregistered(reason: UnregistrationReason)
     /// RegisterSecondaryTransportACK.
     case secondaryTransportRegistered
@@ -105,7 +105,7 @@ extension HeadUnitSession {
     case hapticRectangles([HapticRectangle])
   }
 
-  package enum StreamStopReason: Equatable, Sendable {
+  package enum StopReason: Equatable, Sendable {
     /// EndService from the app.
     case endedByApp
     /// ``HeadUnitSession/endService(_:_:now:)``.
@@ -206,7 +206,7 @@ extension HeadUnitSession.Event {
   }
 }
 
-extension HeadUnitSession.StreamStopReason: CustomStringConvertible {
+extension HeadUnitSession.StopReason: CustomStringConvertible {
   package var description: String {
     switch self {
     case .endedByApp: "by the app"

@@ -186,7 +186,7 @@ package struct HeadUnitSession: Sendable, ~Copyable {
 
   /// The head unit ends the service of video or audio. Ignored unless the service is open.
   package mutating func endService(
-    _ service: ServiceType, _ reason: StreamStopReason = .endedByHeadUnit, now: Duration
+    _ service: ServiceType, _ reason: StopReason = .endedByHeadUnit, now: Duration
   ) -> [Action] {
     input(now) { $0.media.end(service, reason, &$0.context) }
   }

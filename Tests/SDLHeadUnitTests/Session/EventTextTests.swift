@@ -74,7 +74,7 @@ import Testing
       .handshakeFailed("a\nb"), .hapticRectangles([HapticRectangle(id: 1, x: 2, y: 3, width: 4, height: 5)]),
     ]
     + [
-      HeadUnitSession.StreamStopReason.endedByApp, .endedByHeadUnit, .hmiLevelNone, .streamingForbidden,
+      HeadUnitSession.StopReason.endedByApp, .endedByHeadUnit, .hmiLevelNone, .streamingForbidden,
       .otherAppStarted, .unregistered, .transportLost,
     ].map { .videoStopped(reason: $0) }
     + [
