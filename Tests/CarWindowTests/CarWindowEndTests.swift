@@ -105,6 +105,17 @@ import Testing
     return (text.split(separator: ")").last ?? "").split(separator: " ").map { Int($0) ?? 0 }
   }
 
+  /// It may have to ask its server for something, such as where its windows are.
+  @Test func theProgramEndsBeforeItsServer() throws {
+    let file = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
+    defer { try? FileManager.default.removeItem(at: file) }
+    let screen = try ScreenPipeline("command=\"\(program("farewell.py")) \(file.path)\"")
+    let said = { try? String(contentsOf: file, encoding: .utf8) }
+    #expect(eventually { said() == "ready" })
+    screen.pipeline.stop()
+    #expect(said() == "served")
+  }
+
   @Test func aServerThatIsKilledIsAnError() throws {
     // The program's end may be noticed before that of the server.
     for _ in 0..<4 {

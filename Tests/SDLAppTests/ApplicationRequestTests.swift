@@ -137,13 +137,21 @@ import TestSupport
     #expect(parts.allSatisfy { $0.parameters["syncFileName"]?.string == "a.png" })
   }
 
-  @Test func refusedFile() {
+  /// What follows does not wait for the rest of a file that was refused, or not answered.
+  @Test(arguments: [ResultCode.outOfMemory, nil]) func unfinishedFile(refusal: ResultCode?) {
     let driver = Self.ready()
     let file = ApplicationRequest(
       id: ApplicationRequest.ids.lowerBound, .putFile, [:], bulk: [UInt8](repeating: 1, count: 100_000))
     driver.send(file)
-    driver.send(Self.response(file, RPCResult(success: false, resultCode: .outOfMemory).json))
-    #expect(driver.take() == ["→ PutFile request", "• application: PutFile response OUT_OF_MEMORY"])
+    driver.send(Self.request(1))
+    #expect(driver.take() == ["→ PutFile request"])
+    if let refusal {
+      driver.send(Self.response(file, RPCResult(success: false, resultCode: refusal).json))
+    } else {
+      driver.wait(.seconds(12))
+    }
+    let result = refusal?.rawValue ?? "TIMED_OUT"
+    #expect(driver.take() == ["• application: PutFile response \(result)", "→ GetVehicleData request"])
   }
 
   /// Besides what the session makes of them itself.

@@ -86,6 +86,18 @@ extension LinkTests {
       #expect(add(&queue) == .failure(.notRegistered))
     }
 
+    /// However often the connection ends before they are taken, the next one has room for as many.
+    @Test func closedRequestsNeedNoRoom() {
+      var queue = ApplicationQueue()
+      for _ in 0..<3 {
+        queue.open()
+        for _ in 0..<50 {
+          guard case .success = add(&queue, .putFile, bulk: 200_000) else { Issue.record("no room"); return }
+        }
+        #expect(queue.close().count == 50)
+      }
+    }
+
     /// The session gets what is new, and all of it again when it begins.
     @Test func commandsOfAService() {
       var command = AppConnection.ServiceCommand(0)

@@ -54,6 +54,11 @@ import Testing
     // Apps of addresses that have few.
     #expect(closed(for: "b", (0..<16).flatMap { occupants(1, of: "a\($0)", .idle) }) == nil)
     #expect(closed(for: "b", (0..<8).flatMap { occupants(2, of: "a\($0)", .idle) }) == nil)
+    // One that would have more than the other then.
+    let third = occupants(1, of: "c", .active)
+    #expect(closed(for: "b", occupants(7, of: "b", .idle) + occupants(8, of: "a", .idle) + third) == nil)
+    let young = occupants(8, of: "a", .unregistered, age: .milliseconds(1))
+    #expect(closed(for: "b", occupants(7, of: "b", .idle) + young + third) == nil)
     // One that has its part already.
     #expect(closed(for: "b", occupants(8, of: "b", .idle) + occupants(8, of: "a", .idle)) == nil)
   }

@@ -114,6 +114,16 @@ import Testing
     #expect(line["text"] == .string(expected))
   }
 
+  /// Whichever of them came first.
+  @Test func aNameThatBeginsWithAnother() {
+    var blanking = Blanking()
+    for name in ["Anna", "Anna Maria", "Anna M"] {
+      _ = blanking.blank(rpc("RegisterAppInterface", ["appName": .string(name)]))
+    }
+    let line = blanking.blank(["text": .string("Anna Maria, \"Anna\" and Anna M.")])
+    #expect(line["text"] == .string("name-2, \"name-1\" and name-3."))
+  }
+
   /// Inputs and commands have values without names.
   @Test(
     arguments: [

@@ -129,6 +129,28 @@ import Testing
     #expect(looks.withLock { $0.isEmpty })
   }
 
+  /// Monitors look for devices again and again.
+  @Test func noMemoryIsLeft() throws {
+    _ = try list()
+    let type = g_type_from_name("GstSdlDevice")
+    let devices = [Device(name: "A", deviceClass: "Video/Sink", element: VideoSink.type, uri: "sdl://a")]
+    func look(_ count: Int) {
+      for _ in 0..<count {
+        g_list_free_full(
+          Device.list(devices, of: type),
+          { device in
+            gst_object_ref_sink(device)
+            gst_object_unref(device)
+          })
+      }
+    }
+    look(5000)
+    let before = try residentBytes()
+    look(20_000)
+    let growth = try residentBytes() - before
+    #expect(growth < 2 << 20, "\(growth)")
+  }
+
   @Test(.enabled(if: Avahi.canStart)) func aHeadUnitThatAnnouncesItself() throws {
     let avahi = try Avahi(on: bluez.bus)
     let headUnit = try Pipeline("sdlheadunitsrc address=* port=0 announce=true ! fakesink")

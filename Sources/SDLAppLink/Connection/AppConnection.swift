@@ -251,7 +251,6 @@ extension AppConnection {
   /// The connection has ended: its last requests are answered.
   private func closeApplication() {
     for request in commands.withLock({ $0.application.close() }) {
-      noteAnswer(to: request.id)
       report(.session(.applicationRPC(request.aborted)))
     }
   }

@@ -115,6 +115,8 @@ struct ApplicationQueue: Sendable {
   /// The connection has ended; returns the requests that were not taken and need an answer.
   mutating func close() -> [ApplicationRequest] {
     isOpen = false
-    return take()
+    let requests = take()
+    for request in requests { answered(request.id) }
+    return requests
   }
 }
