@@ -77,33 +77,6 @@ import Testing
     }
   }
 
-  /// Then upstream is asked for another one.
-  @Test func aLateLinkCostsTheRequestedKeyFrame() throws {
-    let bench = try FrameBench(isLive: true)
-    try withFrames(bench) { frames in
-      let path = H264Path(bench.output)
-      let permission = bench.permission(bench.grant(1))
-      try bench.setGrant(permission.grant)
-      try send(frames[..<2], path, bench, 1)
-      bench.fill(for: permission.grant)
-      for _ in 0..<30 where !bench.output.isLinkLate {
-        bench.output.observeLink(permission.targets)
-        bench.clock.advance(by: .milliseconds(33))
-      }
-      #expect(bench.output.isLinkLate)
-      bench.output.requireKeyFrame()
-      let asks = { path.passthrough.mustRequestKeyFrame(now: bench.clock.now) }
-      #expect(asks() && !asks())
-      try begin(frames[0], path)
-      guard case .dropped(.latency, GST_FLOW_OK) = path.send(frames[0], permission) else {
-        throw TestFailure("not dropped")
-      }
-      #expect(asks())
-      path.forget()
-      withExtendedLifetime(bench) {}
-    }
-  }
-
   /// As after a seek: it is not sent again when it is rendered.
   @Test func aFrameThatIsDueIsShownInPaused() throws {
     let bench = try FrameBench()

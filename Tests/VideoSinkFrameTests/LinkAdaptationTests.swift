@@ -119,6 +119,25 @@ import X264Encoder
     #expect(link.frameRateLimit?.value == 15)
   }
 
+  /// Its connection may be another one.
+  @Test func aNewServiceIsNotLate() {
+    var link = LinkAdaptation()
+    let targets = automaticTargets()
+    link.update(sample(0), wanted(targets), epoch: 1)
+    let first = link.report
+    // What is sent in the first interval arrives, and then nothing.
+    for step in 1...60 {
+      let handed = max(step - 1, 1) * 10_000
+      let sample = LinkSample(
+        time: .milliseconds(step * 33), handedByteCount: UInt64(handed),
+        unacknowledgedByteCount: UInt64(step == 1 ? handed : handed - 10_000), isBlocked: false)
+      link.update(sample, wanted(targets), epoch: 1)
+    }
+    #expect(link.isLate(isKeyFrameNeeded: false, sinceSent: .zero) && link.report != first)
+    link.update(sample(2000), wanted(targets), epoch: 2)
+    #expect(!link.isLate(isKeyFrameNeeded: false, sinceSent: .zero) && link.report == first)
+  }
+
   /// An encoder is not disturbed for less than 2 %.
   @Test func smallChangesAreNotSet() {
     var link = LinkAdaptation()

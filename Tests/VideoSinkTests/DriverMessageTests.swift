@@ -107,6 +107,18 @@ import Testing
     harness.pipeline.stop()
     #expect(counter.count == 3)
   }
+
+  /// As what the application shows of them has to go.
+  @Test func permissionsAreNotifiedWhenTheyEnd() throws {
+    let harness = try SinkHarness(.small().with { $0.policy = .listedApp })
+    let counter = NotificationCounter(try harness.pipeline.sink.pointer, "permissions")
+    try harness.start()
+    try harness.settle()
+    let count = counter.count
+    #expect(count > 0)
+    harness.pipeline.stop()
+    #expect(counter.count == count + 1)
+  }
 }
 
 /// Counts the notifications of a property.
