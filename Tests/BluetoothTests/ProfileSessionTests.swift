@@ -183,6 +183,22 @@ import Testing
     #expect(session.objectsListed([on(), device], now: .seconds(6)).first == connect)
   }
 
+  /// Of a phone that was unpaired meanwhile nothing is known after BlueZ's restart, and after a release.
+  @Test(arguments: [true, false]) func forgetsThePhone(isRestart: Bool) throws {
+    let phone = try address(car)
+    var session = registered(.headUnit(phone))
+    _ = session.objectChanged(ProfileSession.Object(path: Self.path, address: phone), now: .zero)
+    if isRestart {
+      _ = session.serviceChanged(isThere: false, now: .seconds(1))
+      _ = session.serviceChanged(isThere: true, now: .seconds(6))
+    } else {
+      _ = session.released(now: .seconds(1))
+      _ = session.advance(to: .seconds(6))
+    }
+    _ = session.registered()
+    #expect(session.objectsListed([on()], now: .seconds(6)) == [.report(.blocked(.unknownPhone(phone)))])
+  }
+
   /// The service of another program that is ending is waited for anew each time.
   @Test(arguments: [true, false]) func takenServiceLater(isRestart: Bool) {
     var session = ProfileSession(role: .app(only: nil), now: .zero)
@@ -225,6 +241,17 @@ import Testing
     #expect(session.objectChanged(adapter(all.count - 1, true), now: .zero) == [.report(waiting)])
   }
 
+  @Test func moreObjectsOfAPhoneThanAreRemembered() throws {
+    let phone = try address(car)
+    func device(_ path: String) -> ProfileSession.Object { ProfileSession.Object(path: path, address: phone) }
+    let others = (0..<ProfileSession.maximumObjectCount).map { device("/other/dev\($0)") }
+    for (count, isKnown) in [(others.count, false), (others.count - 1, true)] {
+      var session = registered(.headUnit(phone))
+      let actions = session.objectsListed([on()] + others.prefix(count) + [device(Self.path)], now: .zero)
+      #expect(actions.contains(.call(.connectProfile(path: Self.path))) == isKnown)
+    }
+  }
+
   @Test func adapters() {
     var session = registered()
     #expect(session.objectChanged(on(false), now: .zero) == [.report(.blocked(.switchedOff))])
@@ -260,8 +287,8 @@ import Testing
     #expect(session.disconnectionRequested(path: Self.path) == [], "not connected any more")
   }
 
-  @Test func onlyOneCar() throws {
-    var session = registered(.app(only: try address(car)))
+  @Test(arguments: [true, false]) func onlyOnePeer(isApp: Bool) throws {
+    var session = registered(isApp ? .app(only: try address(car)) : .headUnit(try address(car)))
     let refused = session.newConnection(number: 1, path: Self.otherPath)
     #expect(refused.last == .refuse(connection: 1))
     guard case .log(let text)? = refused.first else {

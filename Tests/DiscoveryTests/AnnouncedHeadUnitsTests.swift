@@ -71,4 +71,26 @@ import Testing
     #expect(uris == ["A sdl://192.168.1.5:1"] && uris.count == 1)
     #expect(avahi.count(of: "browse") == 3)
   }
+
+  /// Its address is not waited for, and Avahi stops looking for it.
+  @Test func goesWhileItIsResolved() throws {
+    try avahi.command("add", "A", "192.168.1.5", "1")
+    try avahi.command("vanish", "A")
+    try avahi.command("add", "B", "192.168.1.6", "1")
+    let began = ContinuousClock.now
+    #expect(uris == ["B sdl://192.168.1.6:1"] && uris.count == 1)
+    #expect(ContinuousClock.now - began < testTimeout)
+    #expect(try avahi.wait(for: "free")["name"] == "A")
+  }
+
+  /// An address that Avahi does not look for is not waited for, and asked for again by the next look.
+  @Test func resolverThatIsRefused() throws {
+    try avahi.command("add", "A", "192.168.1.5", "1")
+    try avahi.command("refuse", "on")
+    let began = ContinuousClock.now
+    #expect(uris == [] && uris == [])
+    #expect(ContinuousClock.now - began < testTimeout)
+    try avahi.command("refuse", "off")
+    #expect(uris == ["A sdl://192.168.1.5:1"] && avahi.count(of: "resolve") == 3)
+  }
 }

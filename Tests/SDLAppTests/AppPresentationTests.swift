@@ -87,6 +87,21 @@ import TestSupport
     #expect(driver.failure == nil)
   }
 
+  /// The name does not keep the icon back, and each refusal is told.
+  @Test func refusedNameAndIcon() {
+    let driver = Self.registered { $0.language = "DE-DE" }
+    driver.notify(.onPermissionsChange, Self.policy.json)
+    #expect(Self.sent(driver) == ["→ ChangeRegistration request"])
+    let refusal = RPCResult(success: false, resultCode: .rejected).json
+    driver.respond(.changeRegistration, refusal)
+    #expect(driver.take() == ["• ChangeRegistration refused REJECTED", "→ PutFile request"])
+    driver.respond(.putFile, Self.success)
+    _ = driver.take()
+    driver.respond(.setAppIcon, refusal)
+    driver.status(.full)
+    #expect(driver.take() == ["• SetAppIcon refused REJECTED", "• status FULL STREAMABLE"])
+  }
+
   /// In the language of what is shown.
   @Test(
     arguments: [

@@ -1,8 +1,9 @@
-import SDLApp
 import SDLHeadUnit
 import SDLMessages
 import Testing
 import TestSupport
+
+@testable import SDLApp
 
 /// RPCs of the application's own.
 @Suite struct ApplicationRequestTests {
@@ -114,6 +115,34 @@ import TestSupport
     #expect(driver.take() == ["→ SystemRequest request"])
     driver.send(Self.response(large(0, 1)))
     #expect(driver.take() == ["• application: SystemRequest response SUCCESS", "→ GetVehicleData request"])
+  }
+
+  /// Two that have a mebibyte together are on the way at once, and not with a byte more.
+  @Test(arguments: [0, 1]) func bytesOnTheWayTogether(excess: Int) {
+    let driver = Self.ready()
+    let braces = ApplicationRequest(id: 0, .systemRequest, [:]).byteCount
+    for (number, size) in [(0, 512 << 10), (1, (512 << 10) + excess)] as [(Int32, Int)] {
+      driver.send(
+        ApplicationRequest(
+          id: ApplicationRequest.ids.lowerBound + number, .systemRequest, [:],
+          bulk: [UInt8](repeating: 1, count: size - braces)))
+    }
+    #expect(driver.take() == Array(repeating: "→ SystemRequest request", count: 2 - excess))
+  }
+
+  /// Only for what the driver hears, sees or answers.
+  @Test func timesForAnswers() throws {
+    let usual = Duration.seconds(12)
+    func time(_ name: String) throws -> Duration {
+      Self.request(0, try #require(FunctionID(name: name))).timeout(usual: usual)
+    }
+    for name in [
+      "Alert", "SubtleAlert", "AlertManeuver", "PerformInteraction", "ScrollableMessage", "Slider", "Speak",
+      "PerformAudioPassThru",
+    ] {
+      #expect(try time(name) == .seconds(1200), "\(name)")
+    }
+    for name in ["GetVehicleData", "Show", "PutFile", "EndAudioPassThru"] { #expect(try time(name) == usual) }
   }
 
   /// In parts, each after the answer to the one before; what follows waits for the whole.

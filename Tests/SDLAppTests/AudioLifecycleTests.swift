@@ -189,6 +189,42 @@ import Testing
     // Without video there is nothing to lose.
     driver.setVideoRequest(nil)
     #expect(driver.take().last == Self.start)
+    // Sound that has started after all goes on beside video.
+    driver.acknowledgeAudio()
+    driver.setVideoRequest(AppDriver.videoRequest)
+    #expect(driver.session.status.audioState == .streaming)
+  }
+
+  /// Of the app's settings, for either service.
+  private static func started(
+    _ service: ServiceType, _ change: (inout AppSession.Configuration) -> Void
+  ) -> AppDriver {
+    var configuration = AppDriver.configuration
+    change(&configuration)
+    let driver = AppDriver.ready(request: service == .video ? AppDriver.videoRequest : nil, configuration)
+    if service == .audio { driver.setAudioRequest(AudioStartRequest()) }
+    driver.status(.full, .streamable, audio: .audible)
+    #expect(driver.take().last?.hasPrefix("→ StartService \(service)") == true)
+    return driver
+  }
+
+  @Test(arguments: [ServiceType.video, .audio]) func longestPause(service: ServiceType) {
+    let driver = Self.started(service) { $0.longestVideoRetry = .seconds(3) }
+    for pause in [2, 3, 3] {
+      driver.control(.startServiceNAK, service)
+      driver.wait(.seconds(pause) - .milliseconds(1))
+      #expect(!driver.take().contains { $0.hasPrefix("→ StartService") })
+      driver.wait(.milliseconds(1))
+      #expect(driver.take().contains { $0.hasPrefix("→ StartService") })
+    }
+  }
+
+  @Test(arguments: [ServiceType.video, .audio]) func timeForAnAnswer(service: ServiceType) {
+    let driver = Self.started(service) { $0.videoStartTimeout = .seconds(7) }
+    driver.wait(.milliseconds(6999))
+    #expect(driver.take() == [])
+    driver.wait(.milliseconds(1))
+    #expect(driver.take().last == "→ EndService \(service)")
   }
 
   /// What is missing has a property.

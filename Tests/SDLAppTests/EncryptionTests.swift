@@ -155,15 +155,71 @@ import Testing
     #expect(driver.isStreaming)
   }
 
-  /// The head unit never begins a handshake: the wait is that of a handshake, not of a plain start, and ends.
-  @Test func silence() {
-    let driver = AppDriver.encrypting(.require)
-    _ = driver.take()
+  /// The one that names parameters does not concern encryption.
+  @Test func refusalOfTheSize() {
+    let driver = AppDriver.encrypting(.prefer)
+    driver.refuseVideo(["width"])
+    driver.setVideoRequest(VideoStartRequest(size: VideoSize(400, 240)))
+    driver.wait(.seconds(5))
+    #expect(driver.take().last { $0.hasPrefix("→") } == "→ StartService video 400×240 RAW H264 encrypted")
+  }
+
+  /// The head unit never begins a handshake: the wait is that of a handshake, not of a plain start, and ends. The next
+  /// start is in clear if it may be, of this service alone.
+  @Test(arguments: [ServiceType.video, .audio], EncryptionPolicy.allCases)
+  func silence(service: ServiceType, policy: EncryptionPolicy) {
+    let driver = AppDriver.encrypting(policy)
+    if service == .audio {
+      driver.setVideoRequest(nil)
+      driver.refuseVideo()
+      driver.setAudioRequest(AudioStartRequest())
+      driver.status(.full, .streamable, audio: .audible)
+    }
+    let start = service == .audio ? "→ StartService audio" : "→ StartService video 800×480 RAW H264"
+    #expect(driver.take().last { $0.hasPrefix("→") } == "\(start) encrypted")
     driver.wait(.seconds(29))
     #expect(driver.take() == [])
     driver.wait(.seconds(2))
+    let failure = service == .audio ? "start of audio failed" : "start of 800×480 failed []"
     #expect(
-      Array(driver.take().prefix(2)) == ["• start of 800×480 failed [], again after 2.0 seconds", "→ EndService video"])
+      Array(driver.take().prefix(2)) == ["• \(failure), again after 2.0 seconds", "→ EndService \(service)"])
+    #expect(driver.startFailures.last?.hasSuffix("and no TLS handshake was completed") == true)
+    driver.control(.endServiceACK, service)
+    driver.wait(.seconds(5))
+    #expect(driver.take().last { $0.hasPrefix("→") } == (policy == .prefer ? start : "\(start) encrypted"))
+  }
+
+  /// What has gone wrong with an earlier start is no reason of the present one.
+  @Test func reasonOfAnEarlierStart() {
+    let driver = AppDriver.encrypting(.require) { FakeChannel(isServer: true, failsAt: 1) }
+    driver.receive(SecurityQuery(type: 0, queryID: 1, sequenceNumber: 1, binary: [22, 3, 3, 0, 1, 1]))
+    driver.refuseVideo()
+    #expect(driver.startFailures.last?.hasSuffix("TLS handshake: message 1 is not accepted") == true)
+    driver.wait(.seconds(5))
+    driver.acknowledgeVideo()
+    #expect(driver.failure == .notEncrypted(.video, reason: "it answered in clear, without a TLS handshake"))
+  }
+
+  /// Two unfinished handshakes in a row end the session, not two with a complete one in between.
+  @Test func unfinishedHandshakes() {
+    let driver = AppDriver.encrypting(.require)
+    let first = SecurityQuery(type: 0, queryID: 1, sequenceNumber: 1, binary: [22, 3, 3, 0, 1, 1])
+    driver.receive(first)
+    driver.wait(.seconds(5))
+    driver.control(.endServiceACK, .video)
+    driver.wait(.seconds(3))
+    driver.shakeHands()
+    driver.acknowledgeEncrypted(.video)
+    #expect(driver.isStreaming && driver.startFailures.count == 1)
+    for count in 2...3 {
+      driver.setVideoRequest(nil)
+      driver.control(.endServiceACK, .video)
+      driver.setVideoRequest(AppDriver.videoRequest)
+      driver.wait(.seconds(5))
+      driver.receive(first)
+      driver.wait(.seconds(5))
+      #expect(driver.failure == (count == 3 ? .handshakeLost : nil))
+    }
   }
 
   /// An acknowledgement that is encrypted without a handshake can't be read.

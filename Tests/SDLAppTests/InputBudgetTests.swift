@@ -114,4 +114,16 @@ import Testing
     budget.charge(cost, now: .zero)
     #expect(budget.pause(now: .zero) == cost)
   }
+
+  /// However long nothing came, no more is in reserve than at the beginning; and what was used comes back with time.
+  @Test func reserveAfterAQuietHour() {
+    var budget = InputBudget()
+    for now in [Duration.seconds(3600), .seconds(3603)] {
+      budget.charge(InputBudget.reserve, now: now)
+      #expect(budget.pause(now: now) == nil)
+      budget.charge(InputBudget.frame, now: now)
+      #expect(budget.pause(now: now) == now + InputBudget.frame)
+      #expect(budget.pause(now: now + InputBudget.frame) == nil)
+    }
+  }
 }

@@ -229,6 +229,34 @@ import Testing
     #expect(driver.take().suffix(2) == ["→ GetVehicleData request", "→ PutFile request"])
   }
 
+  private static func answer(_ parameters: JSONObject) -> RPCMessage {
+    RPCMessage(
+      type: .response, function: vehicleData.function, correlationID: vehicleData.id, parameters: parameters)
+  }
+
+  /// What somebody puts in between in clear is not the answer to a request that went encrypted.
+  @Test func applicationsAnswerInClear() {
+    let driver = protectedDriver(["requireEncryption": .bool(true)])
+    driver.send(Self.vehicleData)
+    let answer = Self.answer(RPCResult(success: true, resultCode: .success).json)
+    driver.send(answer)
+    #expect(driver.applicationRPCs == [])
+    driver.protection = FakeChannel(isServer: false)
+    driver.send(answer)
+    #expect(driver.applicationRPCs == [answer])
+  }
+
+  /// A request of the application shows as well as the session's own what the head unit wants.
+  @Test func applicationsRequestThatIsRefusedInClear() {
+    let driver = AppDriver.registeredWithTLS()
+    driver.answerCapability()
+    driver.send(Self.vehicleData)
+    _ = driver.take()
+    driver.send(Self.answer(Self.refusal))
+    #expect(
+      driver.take() == ["• application: GetVehicleData response ENCRYPTION_NEEDED", "→ StartService rpc encrypted"])
+  }
+
   /// A request that went in clear is answered in clear.
   @Test func answerToARequestInClear() {
     let driver = AppDriver.registeredWithTLS()

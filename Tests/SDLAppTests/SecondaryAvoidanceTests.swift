@@ -43,6 +43,22 @@ import Testing
     #expect(driver.take().contains("→ EndService video"))
   }
 
+  /// Earlier failures were at another address, for either service.
+  @Test(arguments: [ServiceType.video, .audio]) func anotherAddress(service: ServiceType) {
+    let driver = AppDriver.registeredSecondary(
+      video: [2, 1], audio: [2, 1], request: service == .video ? AppDriver.videoRequest : nil)
+    if service == .audio { driver.setAudioRequest(AudioStartRequest()) }
+    driver.wait(.seconds(5))
+    #expect(driver.session.secondaryTransport.state == .waiting)
+    // At once, although the pause after the failure is not over.
+    driver.updateTransport("192.0.2.2", 54321)
+    driver.connectSecondary()
+    driver.control(.registerSecondaryTransportACK, .control, messageID: 2, on: .secondary)
+    _ = driver.take()
+    driver.wait(.seconds(2))
+    #expect(driver.take().contains { $0.hasPrefix("⇒ StartService \(service)") })
+  }
+
   /// Only refusals in a row count: a start that succeeded, or was not answered, is between them.
   @Test(arguments: [true, false]) func refusalsBeginAnew(hasStarted: Bool) {
     var avoidance = SecondaryAvoidance()

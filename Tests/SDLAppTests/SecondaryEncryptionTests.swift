@@ -28,23 +28,21 @@ import Testing
     driver.sendQuery(
       SecurityQuery.handshake(
         [22, 3, 3, 0, 1, 3], type: SecurityQuery.request, sequenceNumber: 2, limit: 1000)[0])
+    acknowledge(service, on: (service == .video ? video : audio).first == 2 ? .secondary : .primary, driver)
+    return driver
+  }
+
+  private func acknowledge(_ service: ServiceType, on role: TransportRole, _ driver: AppDriver) {
     var acknowledgement = Frame.control(
       .startServiceACK, service: service, version: 5, sessionID: AppDriver.sessionID)
     acknowledgement.header.isEncrypted = true
-    if (service == .video ? video : audio).first == 2 {
-      driver.receiveOnSecondary(acknowledgement)
-    } else {
-      driver.receive(acknowledgement)
-    }
-    return driver
+    role == .secondary ? driver.receiveOnSecondary(acknowledgement) : driver.receive(acknowledgement)
   }
 
   /// The head unit's policy requires it.
   private func encryptRPCs(_ driver: AppDriver) {
     driver.notify(.onPermissionsChange, ["requireEncryption": .bool(true)])
-    var acknowledgement = Frame.control(.startServiceACK, service: .rpc, version: 5, sessionID: AppDriver.sessionID)
-    acknowledgement.header.isEncrypted = true
-    driver.receive(acknowledgement)
+    acknowledge(.rpc, on: .primary, driver)
   }
 
   @Test func encryptedVideoOnTheSecondary() {
@@ -88,6 +86,18 @@ import Testing
     #expect(driver.session.status.videoState == .stopped)
     driver.loseSecondary()
     #expect(driver.failure == (isSoon ? .encryptedTransportLost : nil))
+  }
+
+  /// The records of a service that runs may be under way, however long ago the head unit has ended the one before.
+  @Test func lossOfTheServiceAfterTheHeadUnitsEnd() {
+    let driver = encrypted()
+    driver.control(.endService, .video, on: .secondary)
+    driver.wait(.seconds(3))
+    acknowledge(.video, on: .secondary, driver)
+    #expect(driver.session.status.videoGrant?.isEncrypted == true)
+    driver.wait(.seconds(30))
+    driver.loseSecondary()
+    #expect(driver.failure == .encryptedTransportLost)
   }
 
   /// Nor does the next service have to stay on that transport.

@@ -114,6 +114,22 @@ import Testing
     #expect(driver.session.status.videoGrant?.role == .secondary)
   }
 
+  /// The next start must not arrive before the end, which goes another way: it waits longer for the answer than on the
+  /// same one.
+  @Test func moveWithoutAnAnswer() {
+    let driver = AppDriver.offered()
+    driver.status(.full, .streamable)
+    driver.wait(.seconds(1))
+    driver.acknowledgeVideo()
+    driver.connectSecondary()
+    driver.control(.registerSecondaryTransportACK, .control, on: .secondary)
+    #expect(driver.take().contains("• stopped moved"))
+    driver.wait(.milliseconds(4999))
+    #expect(driver.take() == [])
+    driver.wait(.milliseconds(1))
+    #expect(driver.take() == ["⇒ \(Self.start)"])
+  }
+
   /// The start on the primary transport is not answered yet when the better one comes.
   @Test func moveOfAStart() {
     let driver = AppDriver.offered()
@@ -212,6 +228,9 @@ import Testing
     driver.control(.registerSecondaryTransportACK, .control, on: .secondary)
     #expect(driver.take().contains("⇒ \(Self.start)"))
     #expect(driver.session.status.videoWait == nil)
+    // The former loss is no reason any more.
+    let status = driver.session.secondaryTransport
+    #expect(status.reason == nil && status.counters.attempts == 2 && status.counters.registrations == 2)
   }
 
   /// Both connections end together: there is nothing to wait for but the connection itself.

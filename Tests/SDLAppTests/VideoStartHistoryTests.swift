@@ -97,6 +97,67 @@ private typealias VideoStartHistory = StreamStartHistory<VideoStartRequest>
     #expect(history == VideoStartHistory())
   }
 
+  /// Any answer shows that the head unit does not need the longer time for the next one.
+  @Test(arguments: ["accepted", "refused", "refused for good"]) func answerAfterNone(answer: String) {
+    var history = VideoStartHistory()
+    _ = history.unanswered(now: .zero)
+    #expect(history.wasUnanswered)
+    switch answer {
+    case "accepted": history.accepted()
+    case "refused": _ = history.refused(Self.refusal, now: .seconds(1))
+    default: history.refusedForGood(Self.first, now: .seconds(1))
+    }
+    #expect(!history.wasUnanswered)
+  }
+
+  /// Seven are in a row only until a start is accepted.
+  @Test func acceptedBetweenRefusals() {
+    var history = VideoStartHistory()
+    for _ in 1...3 {
+      for number in 1...7 {
+        guard case .retry = history.refused(Self.refusal, now: .zero) else {
+          Issue.record("refusal \(number) is final")
+          return
+        }
+      }
+      history.accepted()
+    }
+  }
+
+  /// Only before a stream has run, a refusal is one more of the same request.
+  @Test func refusedAgainAfterAStream() {
+    var history = VideoStartHistory()
+    history.refusedForGood(Self.first, now: .zero)
+    history.streamEnded(after: .seconds(1))
+    #expect(history.earliestStart(of: Self.first) == .zero)
+    history.refusedForGood(Self.first, now: .seconds(10))
+    history.requestChanged(to: nil)
+    #expect(history.earliestStart(of: Self.first) == .seconds(12))
+  }
+
+  /// What the head unit refuses by its parameters is not refused once more because that costs the level.
+  @Test func finalRefusalsThatCostTheLevel() {
+    var history = VideoStartHistory()
+    let refusal = VideoStartHistory.Refusal(Self.first, reason: nil, isFinal: true)
+    for round in 1...5 {
+      let now = Duration.seconds(100 * round)
+      #expect(history.refused(refusal, now: now) == .refusedForGood(count: 1))
+      #expect(history.levelLost(isStarting: false, now: now + .seconds(1)) == nil)
+      history.levelAllowsStream()
+    }
+  }
+
+  /// The loss of its transport ends a stream as anything else does.
+  @Test func refusalBeforeALostTransport() {
+    var lifecycle = StreamLifecycle<VideoStartRequest>()
+    _ = lifecycle.reconcile(.stream(Self.first), now: .zero)
+    _ = lifecycle.refused(ServiceRejection(rejectedParameters: ["width"]), .stream(Self.first), now: .zero)
+    #expect(lifecycle.reconcile(.stream(Self.second), now: .seconds(1)) == [.sendStartService(Self.second)])
+    _ = lifecycle.acknowledged(VideoServiceParameters(), .stream(Self.second), now: .seconds(1))
+    #expect(lifecycle.transportLost(now: .milliseconds(1500)) == [.stopped(.transportLost)])
+    #expect(lifecycle.reconcile(.stream(Self.first), now: .milliseconds(1500)) == [.sendStartService(Self.first)])
+  }
+
   @Test func noStartRightBehindARefusal() {
     var history = VideoStartHistory()
     let refusal = VideoStartHistory.Refusal(Self.first, reason: nil, isFinal: true)

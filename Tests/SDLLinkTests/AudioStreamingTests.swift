@@ -98,6 +98,11 @@ extension LinkTests {
       let late = TestPayload(sound[0])
       #expect(pair.connection.audio.submit(late, grantEpoch: grant.epoch, blocking: true) == .closed)
       #expect(late.outcomes == [])
+      // The next prompt is heard as well.
+      pair.connection.setAudioRequest(AudioStartRequest())
+      let next = try #require(pair.app.waitForAudioGrant(number: 2))
+      #expect(pair.connection.audio.submit(late, grantEpoch: next.epoch, blocking: false) == .queued)
+      #expect(eventually { pair.headUnit.audioMessages == sound + [sound[0]] })
       pair.stop()
     }
 

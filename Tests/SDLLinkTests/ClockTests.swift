@@ -92,6 +92,16 @@ extension LinkTests {
       pair.stop()
     }
 
+    /// Whoever asks again can only bring the end forward.
+    @Test func earliestStopCounts() throws {
+      let pair = try blockedPair()
+      for grace in [5, 1, 1000] { pair.connection.stop(grace: .seconds(grace)) }
+      clock.advance(by: .seconds(1))
+      pair.connection.join()
+      #expect(pair.app.waitForEnd() == .some(nil))
+      pair.stop()
+    }
+
     @Test func timerFiresWhenItsTimeHasCome() throws {
       let pair = try StreamingPair(clock: clock)
       let connection = pair.connection

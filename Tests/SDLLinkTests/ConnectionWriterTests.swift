@@ -236,6 +236,62 @@ extension LinkTests {
       }
     }
 
+    /// Nothing goes in clear under a grant for an encrypted service, nor encrypted under another.
+    @Test(arguments: [true, false]) func protectionThatDoesNotFitTheGrant(isEncrypted: Bool) throws {
+      var grant = makeGrant(1)
+      grant.isEncrypted = isEncrypted
+      let channel = isEncrypted ? nil : FakeChannel(isServer: true)
+      try writer.setGrants([.init(medium: .video, grant: grant, channel: channel)], sending: [], peer: "test")
+      let payload = submit(10)
+      #expect(payload.outcomes == [false] && writer.sentByteCount == 0)
+      #expect(writer.read(.video, \.statistics).discardedMessages == 1)
+    }
+
+    /// A connection that breaks while a service is about to end leaves nothing behind; another transport of the same
+    /// session does not call the end off.
+    @Test(arguments: ConnectionWriter.Medium.allCases) func endsAreThoseOfOneSession(medium: ConnectionWriter.Medium)
+      throws
+    {
+      func offer(_ epoch: UInt32) throws -> SubmitResult {
+        let grant = makeGrant(epoch, of: medium == .video ? .video : .audio)
+        try writer.setGrants([.init(medium: medium, grant: grant)], sending: [], peer: "test")
+        return writer.submit(TestPayload([1]), to: medium, grantEpoch: epoch, waits: false).result
+      }
+      writer.change(medium) { $0.isDraining = true }
+      let (secondary, _) = try Socket.pair()
+      writer.open(secondary, as: .secondary)
+      #expect(try offer(1) == .ending)
+      writer.close()
+      let (next, _) = try Socket.pair()
+      writer.open(next)
+      #expect(try offer(2) == .queued)
+    }
+
+    /// What the peer has not acknowledged counts as if it waited, but only while media wait for that, on the same
+    /// transport. The connection's thread may sleep, and has to look.
+    @Test(arguments: ConnectionWriter.Medium.allCases, TransportRole.allCases)
+    func deferredUntilAcknowledged(medium: ConnectionWriter.Medium, role: TransportRole) throws {
+      let (secondary, other) = try Socket.pair()
+      writer.open(secondary, as: .secondary)
+      for role in TransportRole.allCases { try writer.send([.frames(heartbeat, on: role)], peer: "test") }
+      for role in TransportRole.allCases { #expect(writer.write(role) == .idle) }
+      var grant = makeGrant(1, of: medium == .video ? .video : .audio)
+      grant.role = role
+      try writer.setGrants([.init(medium: medium, grant: grant)], sending: [], peer: "test")
+      let otherRole: TransportRole = role == .primary ? .secondary : .primary
+      func isWaiting(_ role: TransportRole) -> Bool {
+        writer.acknowledgedByteCount(role, onlyDeferring: true) != nil
+      }
+      #expect(!isWaiting(role) && writer.acknowledgedByteCount(role) != nil && !takeWakeUp())
+      writer.setDeferred(true, medium)
+      #expect(isWaiting(role) && !isWaiting(otherRole) && takeWakeUp())
+      writer.setDeferred(false, medium)
+      #expect(!isWaiting(role) && !takeWakeUp())
+      writer.setDeferred(true, medium)
+      for socket in [peer, other] { _ = socket.readAll { $0.count == heartbeat.count } }
+      #expect(!isWaiting(role))
+    }
+
     @Test func emptyPayloadIsDiscarded() throws {
       try setGrant(1)
       let payload = TestPayload([], cuts: [0])

@@ -90,6 +90,12 @@ import Testing
       var size = socklen_t(MemoryLayout<Int32>.size)
       getsockopt(socket.descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &value, &size)
       #expect(value == 1 && Socket.option(SO_KEEPALIVE, of: socket.descriptor) == 1)
+      // A peer without power is lost after 8 s, and little waits in the kernel where it would be too late to drop it.
+      let options = [TCP_KEEPIDLE: 3, TCP_KEEPINTVL: 1, TCP_KEEPCNT: 5, TCP_NOTSENT_LOWAT: 32 << 10]
+      for (option, expected) in options {
+        getsockopt(socket.descriptor, Int32(IPPROTO_TCP), option, &value, &size)
+        #expect(value == expected, "\(option)")
+      }
       #expect(fcntl(socket.descriptor, F_GETFD) & FD_CLOEXEC != 0)
       #expect(fcntl(socket.descriptor, F_GETFL) & O_NONBLOCK != 0 && socket.isPeerOnThisMachine)
     }

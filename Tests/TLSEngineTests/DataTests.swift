@@ -40,6 +40,25 @@ import Testing
     }
   }
 
+  /// The session is over then: not even the record that was cut counts, once it is whole.
+  @Test(arguments: [false, true]) func wholeRecordAfterItsBeginning(datagrams: Bool) throws {
+    for count in [0, 4, 30] {
+      let pair = try Pair.established(datagrams: datagrams)
+      let record = try pair.server.encrypted([1, 2, 3])
+      #expect(throws: TLSError.self, "\(count)") { try pair.client.decrypt(Array(record.prefix(count))) }
+      #expect(throws: TLSError.self, "\(count)") { try pair.client.decrypt(record) }
+    }
+  }
+
+  /// Once, and only to a peer that has completed the handshake.
+  @Test func endIsTold() throws {
+    #expect(try TLSContext.app().makeSession().end() == [])
+    let pair = try Pair.established()
+    // A record of an encrypted alert.
+    #expect(pair.server.end().first == 21 && pair.server.end() == [])
+    #expect(throws: TLSError.self) { try pair.server.encrypted([1]) }
+  }
+
   @Test func garbage() throws {
     let seed = testSeed()
     var generator = SeededGenerator(seed: seed)

@@ -182,7 +182,6 @@ extension AudioNegotiation {
   /// The pad was flushed: the sound before is over.
   package mutating func flushed() {
     pipeline.begin()
-    waitsSince = nil
     activity.reset()
   }
 }

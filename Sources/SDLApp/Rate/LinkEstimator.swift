@@ -78,19 +78,17 @@ struct LinkEstimator: Equatable, Sendable {
     return elapsed
   }
 
+  /// Only what is known of the path and of the link's rate stays.
   private mutating func start(_ sample: LinkSample) {
+    let (path, meter) = (path, meter)
+    self = LinkEstimator()
+    (self.path, self.meter) = (path, meter)
+    self.meter.interrupt()
     last = sample
-    history = SendHistory()
-    meter.interrupt()
-    busyMark = nil
-    busyTime = 0
     acknowledgedByteCount = min(sample.acknowledgedByteCount ?? 0, sample.handedByteCount)
     outstandingByteCount = sample.unacknowledgedByteCount
     progressTime = sample.time
     handedTime = sample.time
-    queueTime.reset()
-    age = 0
-    silence = 0
     // An older connection's bytes have no mark: they count from now on.
     if outstandingByteCount ?? 0 > 0 {
       history.append(acknowledgedByteCount..<sample.handedByteCount, time: sample.time, showsPathDelay: false)

@@ -134,7 +134,6 @@ struct StreamStartHistory<Request: ServiceRequest>: Equatable, Sendable {
   mutating func streamEnded(after duration: Duration) {
     refusedRequests = []
     currentRefusal = nil
-    repeatAt = .zero
     guard duration >= limits.stableTime else { return }
     failureCount = 0
     earlyEndCount = 0

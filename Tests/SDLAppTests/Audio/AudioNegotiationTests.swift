@@ -197,6 +197,45 @@ import Testing
     #expect(driver.outputs.last == .setTimer(at: .seconds(3)) && !driver.negotiation.hasUrgentOutputs)
   }
 
+  /// Waits for its service for two seconds each time, whatever it has waited for before.
+  @Test(arguments: ["flush", "end of the service"]) func heldAgain(after cause: String) {
+    var driver = Driver(activity: SoundActivity(startsOnData: true, idleTimeout: .seconds(2)))
+    driver.show(.limited, .audible)
+    driver.change { $0.inputChanged(PCMFormat()) }
+    driver.change { $0.played() }
+    let wholeHold = AudioNegotiation.SampleDecision.wait(thenDrop: .notStreaming, atMost: .seconds(2))
+    #expect(driver.decide(.live) == wholeHold)
+    driver.now = .milliseconds(1500)
+    if cause == "flush" {
+      driver.change { $0.flushed() }
+      // The sound before is over.
+      #expect(driver.requests == [AudioStartRequest(), nil])
+    } else {
+      driver.startService()
+      #expect(driver.decide(.live) == .send(Self.grant))
+      driver.stopService(.headUnit)
+    }
+    driver.now = .milliseconds(1600)
+    #expect(driver.decide(.live) == wholeHold)
+  }
+
+  /// Another head unit may take what this one has refused for good.
+  @Test func refusedBeforeTheLoss() throws {
+    var driver = Driver()
+    driver.show(.full, .audible)
+    driver.change { $0.inputChanged(PCMFormat()) }
+    driver.change { $0.played() }
+    let failure = AudioStartFailure.refused(rejectedParameters: [], reason: nil)
+    try driver.change { negotiation in
+      Result { () throws(AudioProblem) in
+        try negotiation.startFailed(failure, retryAfter: nil, hasVideo: true)
+      }
+    }.get()
+    #expect(driver.decide(.synchronized) == .drop(.notStreaming))
+    driver.loseConnection()
+    #expect(driver.decide(.synchronized) == .wait(thenDrop: .notStreaming))
+  }
+
   @Test(arguments: [StreamStopReason.hmiStatus, .headUnit]) func serviceTakenAway(reason: StreamStopReason) {
     var driver = Driver()
     driver.start()

@@ -190,6 +190,15 @@ import TestSupport
     #expect(try Self.requests(driver) == ["+OK"])
   }
 
+  /// What the head unit does not end is not asked for again and again.
+  @Test(arguments: [ResultCode.rejected, nil]) func endThatIsRefused(code: ResultCode?) throws {
+    let driver = Self.subscribed([.ok, .search])
+    driver.setButtonsWanted(false)
+    #expect(try Self.requests(driver) == ["−OK"])
+    if let code { Self.answer(driver, code, to: .unsubscribeButton) } else { driver.wait(.seconds(12)) }
+    #expect(try Self.requests(driver) == ["−SEARCH"])
+  }
+
   /// A head unit in whose policy RPCs are encrypted.
   @Test func encryptionNeeded() throws {
     let driver = Self.asking([.ok])

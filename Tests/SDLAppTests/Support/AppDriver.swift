@@ -16,6 +16,8 @@ final class AppDriver {
   private(set) var diagnostics: [String] = []
   /// Why video or sound goes in clear.
   private(set) var clearReasons: [String] = []
+  /// Why video or sound did not start.
+  private(set) var startFailures: [String] = []
   /// What the application got of RPCs.
   private(set) var applicationRPCs: [RPCMessage] = []
   /// What the app sent last.
@@ -141,6 +143,8 @@ final class AppDriver {
     switch event {
     case .failed(let failure): self.failure = failure
     case .mediaInClear(_, let reason): clearReasons.append(reason)
+    case .videoStartFailed(let failure, _, _): startFailures.append("\(failure)")
+    case .audioStartFailed(let failure, _): startFailures.append("\(failure)")
     case .registered(let headUnit): self.headUnit = headUnit
     case .videoCapability(let capability, _): capabilities.append(capability)
     case .diagnostic(let text): diagnostics.append(text)

@@ -6,6 +6,8 @@ Commands come on the standard input, one per line; what happens to it is told on
     add NAME ADDRESS PORT   announces a head unit
     remove NAME             ends its announcements
     fail on|off             browsers fail from now on, or no more
+    vanish NAME             ends its announcements as soon as its address is looked for
+    refuse on|off           looks for no address from now on, or again
 """
 
 from gi.repository import Gio, GLib
@@ -45,6 +47,8 @@ class Avahi:
         self.resolvers = {}
         self.count = 0
         self.fails = False
+        self.refuses = False
+        self.vanishing = set()
         self.is_browsed = False
         self.node = Gio.DBusNodeInfo.new_for_xml(INTERFACES)
         self.bus.register_object("/", self.node.lookup_interface(f"{AVAHI}.Server"), self.called, None, None)
@@ -57,6 +61,12 @@ class Avahi:
         if method == "Free":
             tell("free", name=self.resolvers.pop(path))
             return invocation.return_value(None)
+        if method == "ServiceResolverNew":
+            tell("resolve", name=arguments[2])
+            if self.refuses:
+                return invocation.return_dbus_error(f"{AVAHI}.TooManyObjectsError", "refused by the test")
+            if arguments[2] in self.vanishing:
+                self.remove(arguments[2])
         self.count += 1
         new = f"/object{self.count}"
         invocation.return_value(GLib.Variant("(o)", (new,)))
@@ -70,11 +80,12 @@ class Avahi:
             self.signal("ServiceBrowser", "AllForNow", "()")
         else:
             protocol, name = arguments[1:3]
-            tell("resolve", name=name)
             self.resolvers[new] = name
             self.bus.register_object(
                 new, self.node.lookup_interface(f"{AVAHI}.ServiceResolver"), self.called, None, None)
-            address, port = self.announced.get((name, protocol), ("192.0.2.1", 0))
+            if (name, protocol) not in self.announced:
+                return
+            address, port = self.announced[(name, protocol)]
             self.signal(
                 "ServiceResolver", "Found", "(iissssisqaayu)", INTERFACE, protocol, name, TYPE, "local", "host", protocol,
                 address, port, [], 0)
@@ -86,6 +97,11 @@ class Avahi:
     def item(self, signal, name, protocol):
         self.signal("ServiceBrowser", signal, "(iisssu)", INTERFACE, protocol, name, TYPE, "local", 0)
 
+    def remove(self, removed):
+        for name, protocol in [key for key in self.announced if key[0] == removed]:
+            del self.announced[(name, protocol)]
+            self.item("ItemRemove", name, protocol)
+
     def command(self, words):
         if words[0] == "add":
             name, address, port = words[1:]
@@ -94,11 +110,13 @@ class Avahi:
             if self.is_browsed:
                 self.item("ItemNew", name, protocol)
         elif words[0] == "remove":
-            for name, protocol in [key for key in self.announced if key[0] == words[1]]:
-                del self.announced[(name, protocol)]
-                self.item("ItemRemove", name, protocol)
+            self.remove(words[1])
         elif words[0] == "fail":
             self.fails = words[1] == "on"
+        elif words[0] == "vanish":
+            self.vanishing.add(words[1])
+        elif words[0] == "refuse":
+            self.refuses = words[1] == "on"
         tell("done", command=words[0])
 
 
