@@ -120,6 +120,19 @@ import Testing
     #expect(sizes.withLock { $0 } == (excess == 0 ? [size] : []))
   }
 
+  /// Nobody has said how long it is.
+  @Test func bodyInChunks() throws {
+    let server = try server { _, responder in
+      Issue.record("it is handled")
+      responder.answer(HTTPAnswer([]))
+    }
+    defer { server.stop() }
+    let request = head("POST", "/", ["Transfer-Encoding: chunked"]) + "1\r\nx\r\n0\r\n\r\n"
+    let client = try connect(server.port, request)
+    defer { close(client) }
+    #expect(try answer(client).status == "413")
+  }
+
   /// Of the same length, longer, and shorter; pages need none, but only to be read.
   @Test func tokens() throws {
     let server = try server(pages: ["/page": HTTPAnswer(Array("page".utf8), contentType: "text/html")])
