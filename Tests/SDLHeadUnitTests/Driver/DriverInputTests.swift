@@ -91,6 +91,19 @@ import Testing
     #expect(app.events == [.driverInput(.button("OK", .long)), .driverInput(.button("OK", .up))])
   }
 
+  /// Each is held for its own time.
+  @Test func longPressesOfTwoButtons() {
+    var app = Self.subscribed("OK", "NAV_PAN_UP")
+    app.run { $0.take(.button("OK", .long), now: $1) }
+    app.wait(.milliseconds(500))
+    app.run { $0.take(.button("NAV_PAN_UP", .long), now: $1) }
+    app.wait(.milliseconds(1199))
+    let first = ["OK BUTTONDOWN", "NAV_PAN_UP BUTTONDOWN", "OK BUTTONUP", "OK LONG"]
+    #expect(presses(of: app) == first)
+    app.wait(.milliseconds(1))
+    #expect(presses(of: app) == first + ["NAV_PAN_UP BUTTONUP", "NAV_PAN_UP LONG"])
+  }
+
   @Test(arguments: [(999, "SHORT"), (1000, "LONG")]) func downAndUp(milliseconds: Int, mode: String) {
     var app = Self.subscribed("OK", "NAV_PAN_UP")
     app.run { $0.take(.button("OK", .up), now: $1) }

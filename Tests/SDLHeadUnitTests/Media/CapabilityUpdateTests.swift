@@ -151,6 +151,18 @@ import Testing
     #expect(app.controls == ["video startServiceACK"])
   }
 
+  /// Also those that no app has heard of.
+  @Test func areForgottenWithTheTransport() {
+    var app = TestApp()
+    app.run { $0.updateCapability(Self.update { $0.preferredFPS = 10 }, now: $1) }
+    app.run { $0.transportLost(now: $1) }
+    app.run { $0.transportConnected(now: $1) }
+    app.startSession()
+    app.register()
+    ask(&app, subscribe: true)
+    #expect(updates(of: app) == [])
+  }
+
   @Test func areForgottenWithTheRegistration() {
     var app = TestApp.registered()
     app.run { $0.updateCapability(Self.update { $0.preferredFPS = 10 }, now: $1) }

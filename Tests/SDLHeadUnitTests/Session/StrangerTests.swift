@@ -71,6 +71,18 @@ import Testing
     #expect(answer7)
   }
 
+  /// An app that has been open for long has found its way, until it is opened again.
+  @Test func awaitedForATimeAfterTheOpening() {
+    var app = offered()
+    app.wait(.seconds(301))
+    let isAcceptedLate = isAccepted(&app)
+    #expect(!isAcceptedLate)
+    app.set(.none, .notStreamable)
+    app.set(.limited, .streamable)
+    let isAcceptedThen = isAccepted(&app)
+    #expect(isAcceptedThen)
+  }
+
   @Test func withdrawnOffer() {
     var app = offered()
     app.serve(nil)
