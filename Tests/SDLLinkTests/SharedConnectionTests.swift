@@ -99,7 +99,8 @@ extension LinkTests {
         phone.server.perform(.activate(id))
         #expect(eventually { phone.headUnit.statuses(of: id).last?.level == .full })
         phone.send(
-          .startService, .video, session: id, payload: VideoServiceParameters(width: 800, height: 480).bytes(version: 5))
+          .startService, .video, session: id, payload: VideoServiceParameters(width: 800, height: 480).bytes(version: 5)
+        )
         let answer = phone.waitFor { frame in
           frame.header.service == .video && frame.header.sessionID == id ? frame.header.controlFrame : nil
         }
