@@ -133,7 +133,7 @@ import Testing
     #expect(rejected == [["c"], ["a"], ["b"]])
   }
 
-  /// A head unit that is silent when the start comes, or when its answer is due. The app may end what was never started.
+  /// When it comes, or when its answer is due. The app may end what was never started.
   @Test(arguments: [true, false]) func startThatIsLostInSilence(isSilentAtOnce: Bool) {
     var app = TestApp.active()
     func setSilence(_ isSilent: Bool) { app.run { $0.apply(.videoSilence(isSilent), now: $1) } }
