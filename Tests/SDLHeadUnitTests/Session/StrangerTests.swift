@@ -239,6 +239,31 @@ import Testing
     #expect(app.controls == ["audio startServiceACK"] && app.headers.last?.isEncrypted == true)
   }
 
+  /// What was in clear goes on.
+  @Test func clearServiceBesideAChannelThatAStrangerBreaks() {
+    var app = secured(.accept) { TestChannel() }
+    app.send(.startService, .audio)
+    start(.video, isEncrypted: true, &app)
+    app.shakeHands()
+    app.forget()
+    app.send(TestApp.videoFrame([1, 2, 3], isEncrypted: true), on: .secondary)
+    app.send(data: [1, 2, 3, 4], .audio)
+    #expect(app.isSecondaryClosed && app.controls == [] && app.events.last == .audioData([1, 2, 3, 4]))
+  }
+
+  /// RPCs that were encrypted can't go on in clear.
+  @Test func protectedRPCsOfAChannelThatAStrangerBreaks() {
+    var app = secured(.accept) { TestChannel() }
+    app.startEncrypted(.rpc)
+    app.shakeHands()
+    start(.video, isEncrypted: true, &app)
+    #expect(app.secondaryControls == ["video startServiceACK"])
+    app.forget()
+    app.send(TestApp.videoFrame([1, 2, 3], isEncrypted: true), on: .secondary)
+    #expect(app.controls == ["rpc endService"] && app.isClosed)
+    #expect(app.events.contains(.appUnregistered(reason: .headUnit(.protocolViolation))))
+  }
+
   /// A handshake that is refused because of other apps' costs this one nothing but the start.
   @Test(arguments: [ServiceType.video, .audio, .rpc]) func handshakesOfOtherApps(service: ServiceType) {
     var app = secured(.require) { () throws(SecureChannelFailure) in
