@@ -143,7 +143,7 @@ struct SessionMedia: Sendable {
     if open.contains(.video) { video.service.repeatEnd(&context) }
   }
 
-  /// A refused start has cost the app its level, which a further one of video does while that is open. One of sound does
+  /// A refused start has cost the app its level, as a further one of video does while that is open. One of sound does
   /// not while anything is open (``isStreaming(besides:)``).
   mutating func forbid(_ service: ServiceType, _ context: inout ServedContext) {
     if service == .video { video.service.forbid(&context) }
