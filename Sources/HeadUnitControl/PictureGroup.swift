@@ -16,7 +16,7 @@ struct PictureGroup: Sendable {
   }
 
   /// Of a group with more, only the latest pictures are kept, for pages that show it already.
-  private static let maximumByteCount = 64 << 20
+  private let maximumByteCount: Int
   private static let maximumCount = 10_000
 
   /// Those since the last key frame, or the latest of them; empty until there is a key frame with its parameter sets.
@@ -26,6 +26,10 @@ struct PictureGroup: Sendable {
   /// The latest parameter sets, by their type, with start codes.
   private var parameterSets: [NALUnitType: [UInt8]] = [:]
   private var size: (width: Int, height: Int)?
+
+  init(maximumByteCount: Int = 64 << 20) {
+    self.maximumByteCount = maximumByteCount
+  }
 
   /// Whether there is none.
   var isEmpty: Bool { units.isEmpty }
@@ -81,7 +85,7 @@ struct PictureGroup: Sendable {
     }
     guard let size else { return }
     byteCount += bytes.count
-    if byteCount > Self.maximumByteCount || units.count >= Self.maximumCount {
+    if byteCount > maximumByteCount || units.count >= Self.maximumCount {
       let count = (units.count + 1) / 2
       byteCount -= units[..<count].reduce(0) { $0 + $1.bytes.count }
       units.removeFirst(count)

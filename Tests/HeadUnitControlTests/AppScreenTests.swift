@@ -86,7 +86,8 @@ import Testing
     #expect(timer == [1, 3600])
     setTimer("COUNTDOWN", ["startTime": .object(["seconds": .integer(30)]), "countRate": .number(0.5)])
     setTimer("PAUSE")
-    // It stands.
+    // It stands, also if it is told so twice.
+    setTimer("PAUSE")
     let position = try #require(screen.json["timer"]?.object?["seconds"]?.number)
     #expect(position <= 30 && screen.json["timer"]?.object?["seconds"]?.number == position)
     setTimer("RESUME")
@@ -263,6 +264,23 @@ import Testing
     #expect(unit.record(of: 77) == header + [9, 8, 7])
     let other = PictureGroup.Unit(number: 5, bytes: [], isKeyFrame: false, size: (100_000, -1), time: .seconds(-1))
     #expect(other.record(of: 1) == [0, 0, 0, 0, 0, 0, 0, 5, 1, 0, 0xFF, 0xFF] + [UInt8](repeating: 0, count: 12))
+  }
+
+  /// So many bytes of pictures are kept: of a key frame and what follows it, not of those before.
+  @Test mutating func largeGroups() {
+    let byteCount = Self.sets.count + Self.keyFrame.count + 3 * Self.picture.count
+    group = PictureGroup(maximumByteCount: byteCount)
+    for _ in 1...3 {
+      append(Self.sets + Self.keyFrame, Self.picture, Self.picture, Self.picture)
+      group.flush(countingOn: &count)
+      #expect(group.decodable.count == 4)
+    }
+    // Beyond that, half of those before go, which makes room for further ones.
+    append(Self.picture)
+    #expect(group.decodable.isEmpty && numbers(after: count - 3).isEmpty)
+    #expect(numbers(after: count - 2) == [count - 1, count])
+    append(Self.picture, Self.picture)
+    #expect(numbers(after: count - 4) == [count - 3, count - 2, count - 1, count])
   }
 
   /// Without a key frame for long, the latest ones are kept for those who follow.

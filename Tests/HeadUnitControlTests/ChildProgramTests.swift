@@ -51,6 +51,29 @@ import Testing
     #expect("\(ChildProgram.Status.signalled(SIGTERM))" == "signal-15")
   }
 
+  /// What it has started ends with it, also after it has ended by itself.
+  @Test func whatItHasStarted() throws {
+    let program = try start("sleep 1000 & echo $!; exit 0")
+    let child = try #require(Int32(try wait { $0.lines.first }))
+    #expect(try wait { $0.ends.first } == .exited(0))
+    #expect(Self.isRunning(child))
+    program.end()
+    let end = MonotonicClock.now + .seconds(30)
+    while Self.isRunning(child), MonotonicClock.now < end { usleep(1000) }
+    #expect(!Self.isRunning(child) && program.status == .exited(0))
+  }
+
+  /// One that has ended may wait for its parent, if that is another one now.
+  private static func isRunning(_ pid: Int32) -> Bool {
+    guard let file = fopen("/proc/\(pid)/stat", "r") else { return false }
+    defer { fclose(file) }
+    var text = [UInt8](repeating: 0, count: 512)
+    let count = fread(&text, 1, text.count, file)
+    // After the name, which may have spaces, comes the state.
+    let state = String(decoding: text[..<count], as: UTF8.self).split(separator: ")").last?.first { $0 != " " }
+    return state.map { !"ZX".contains($0) } ?? false
+  }
+
   /// It has the signals of a shell, whatever this process does with them.
   @Test func aSignalOfItsOwn() throws {
     let program = try start("kill -PIPE $$; echo still there")

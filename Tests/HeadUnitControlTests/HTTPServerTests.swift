@@ -4,74 +4,14 @@ import SDLLink
 import Synchronization
 import Testing
 
-@Suite struct HTTPServerTests {
-  private static let token = "letmein"
-
-  private struct Answer {
-    var status: String
-    /// With their names in lower case.
-    var headers: [String: String]
-    var body: String
-  }
-
-  /// Connects, and sends `request`; the caller closes the descriptor.
-  private func connect(_ port: UInt16, _ request: String) throws -> Int32 {
-    let client = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
-    var address = sockaddr_in()
-    address.sin_family = sa_family_t(AF_INET)
-    address.sin_port = port.bigEndian
-    address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
-    var patience = timeval(tv_sec: 30, tv_usec: 0)
-    setsockopt(client, SOL_SOCKET, SO_RCVTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
-    let result = withUnsafeBytes(of: &address) { bytes in
-      Glibc.connect(
-        client, bytes.baseAddress?.assumingMemoryBound(to: sockaddr.self), socklen_t(bytes.count))
-    }
-    try #require(result == 0, "\(errno)")
-    var rest = Array(request.utf8)[...]
-    while !rest.isEmpty {
-      let count = rest.withUnsafeBytes { send(client, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
-      guard count > 0 else { break }
-      rest = rest.dropFirst(count)
-    }
-    return client
-  }
-
-  private func head(_ method: String, _ path: String, _ fields: [String], token: String? = token) -> String {
-    let all =
-      ["\(method) \(path) HTTP/1.1", "Host: x"] + (token.map { ["Authorization: Bearer \($0)"] } ?? []) + fields
-    return all.joined(separator: "\r\n") + "\r\n\r\n"
-  }
-
+@Suite struct HTTPServerTests: HTTPAsking {
   private func ask(
     _ server: HTTPServer, _ method: String, _ path: String, body: String = "", token: String? = token
-  ) throws -> Answer {
+  ) throws -> HTTPReply {
     let fields = method == "GET" ? [] : ["Content-Length: \(body.utf8.count)"]
     let client = try connect(server.port, head(method, path, fields, token: token) + body)
     defer { close(client) }
     return try answer(client)
-  }
-
-  private func answer(_ client: Int32) throws -> Answer {
-    var bytes: [UInt8] = []
-    var buffer = [UInt8](repeating: 0, count: 65_536)
-    // It closes the connection after each.
-    var count = read(client, &buffer, buffer.count)
-    while count > 0 {
-      bytes += buffer[..<count]
-      count = read(client, &buffer, buffer.count)
-    }
-    try #require(count == 0, "it does not close the connection")
-    let text = String(decoding: bytes, as: UTF8.self)
-    let end = try #require(text.firstRange(of: "\r\n\r\n"), "\(text)")
-    let lines = text[..<end.lowerBound].split(separator: "\r\n")
-    let headers = lines.dropFirst().compactMap { line -> (String, String)? in
-      guard let colon = line.firstRange(of: ": ") else { return nil }
-      return (line[..<colon.lowerBound].lowercased(), String(line[colon.upperBound...]))
-    }
-    return Answer(
-      status: String(lines.first?.split(separator: " ").dropFirst().first ?? ""),
-      headers: Dictionary(headers) { first, _ in first }, body: String(text[end.upperBound...]))
   }
 
   private func server(
@@ -118,6 +58,19 @@ import Testing
     let size = Int(HTTPServer.longestBody) + excess
     #expect(try ask(server, "POST", "/", body: String(repeating: "x", count: size)).status == status)
     #expect(sizes.withLock { $0 } == (excess == 0 ? [size] : []))
+  }
+
+  /// Nobody has said how long it is.
+  @Test func bodyInChunks() throws {
+    let server = try server { _, responder in
+      Issue.record("it is handled")
+      responder.answer(HTTPAnswer([]))
+    }
+    defer { server.stop() }
+    let request = head("POST", "/", ["Transfer-Encoding: chunked"]) + "1\r\nx\r\n0\r\n\r\n"
+    let client = try connect(server.port, request)
+    defer { close(client) }
+    #expect(try answer(client).status == "413")
   }
 
   /// Of the same length, longer, and shorter; pages need none, but only to be read.

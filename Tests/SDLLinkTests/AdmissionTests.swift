@@ -48,6 +48,27 @@ extension LinkTests {
       server.join()
     }
 
+    /// A connection that has no app any more has the time for a registration once more.
+    @Test func connectionWhoseAppHasGone() throws {
+      let clock = ManualClock()
+      let server = try HeadUnitServer(
+        configuration: quickHeadUnit(), address: "127.0.0.1", port: 0, clock: TimeSource(clock),
+        observer: HeadUnitRecorder())
+      clock.onAdvance { [weak server] in server?.wakeUp.signal() }
+      try server.start()
+      let app = try PhoneConnection(port: try #require(server.port))
+      let session = try #require(app.start()).id
+      for rest in [1, 0] {
+        #expect(app.register("Map", "1", session: session) == "SUCCESS")
+        clock.advance(by: .seconds(60))
+        #expect(app.request(.unregisterAppInterface, [:], session: session) == "SUCCESS")
+        clock.advance(by: .seconds(10) - .milliseconds(rest))
+      }
+      #expect(app.waitForClose())
+      server.stop()
+      server.join()
+    }
+
     /// There is a place for the second transport of each app, and two more for those that come before the end of a
     /// former one is noticed. Who does not say in ten seconds whose it is has to go.
     @Test func secondTransports() throws {

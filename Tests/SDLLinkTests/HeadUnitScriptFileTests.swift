@@ -84,6 +84,14 @@ import Testing
     #expect(try HeadUnitScriptFile.completed(.cut) == .cut)
   }
 
+  /// One that is too long is refused, and not cut.
+  @Test(arguments: [(0, true), (1, false)]) func longestScript(excess: Int, isRead: Bool) throws {
+    let end = "at 1: cut"
+    let count = HeadUnitScript.maximumByteCount + excess - end.utf8.count
+    let path = try folder.write("script", String(repeating: "\n", count: count) + end)
+    #expect((try? HeadUnitScriptFile.read(path))?.steps.count == (isRead ? 1 : nil))
+  }
+
   @Test func whereAFaultIs() throws {
     let wrong = try folder.write("wrong", "at 1: press OK\n\nat 2: nonsense\n")
     let lost = try folder.write("lost", "at 1: press OK\nat 2: drive /nonexistent.gpx\n")

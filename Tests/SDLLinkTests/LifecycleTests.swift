@@ -56,6 +56,46 @@ extension LinkTests {
       server.join()
     }
 
+    /// Holds the head unit's thread as soon as an app has connected.
+    private final class Holder: HeadUnitServerObserver {
+      let isHolding = Monitor(false)
+      let isReleased = Monitor(false)
+
+      func server(_ server: HeadUnitServer, didReport event: HeadUnitServerEvent) {
+        guard case .connected = event else { return }
+        isHolding.change { $0 = true }
+        _ = isReleased.wait(until: MonotonicClock.now + .seconds(30)) { $0 ? true : nil }
+      }
+    }
+
+    /// All ports are free when the stop returns, whatever the thread has to do until then.
+    @Test func portsOfAHeadUnitThatIsStopped() throws {
+      func serve(_ ports: [UInt16], _ observer: any HeadUnitServerObserver) throws -> (HeadUnitServer, [UInt16]) {
+        var configuration = quickHeadUnit()
+        configuration.behaviour.secondaryTransport = .served
+        var admission = HeadUnitServer.Admission()
+        admission.secondaryPort = ports[1]
+        let server = try HeadUnitServer(
+          configuration: configuration, address: "127.0.0.1", port: ports[0], admission: admission, observer: observer)
+        let webSocketPort = try server.webSockets.listen(
+          address: "127.0.0.1", port: ports[2], origins: AllowedOrigins(named: []), tls: nil)
+        try server.start()
+        return (server, [try #require(server.port), try #require(server.secondaryPort), webSocketPort])
+      }
+      let holder = Holder()
+      let (first, ports) = try serve([0, 0, 0], holder)
+      let phone = try PhoneConnection(port: ports[0])
+      #expect(holder.isHolding.wait(until: MonotonicClock.now + .seconds(30)) { $0 ? true : nil } == true)
+      first.stop()
+      let (second, same) = try serve(ports, HeadUnitRecorder())
+      #expect(same == ports)
+      holder.isReleased.change { $0 = true }
+      phone.close()
+      first.join()
+      second.stop()
+      second.join()
+    }
+
     @Test func headUnitSeesTheEndOfTheSession() throws {
       let pair = try StreamingPair()
       pair.connection.stop(grace: .seconds(10))

@@ -48,16 +48,20 @@ extension LinkTests {
       pair.stop()
     }
 
+    /// At each of its ports.
     @Test func refusedConnections() throws {
-      let headUnit = HeadUnitRecorder()
+      var configuration = quickHeadUnit()
+      configuration.behaviour.secondaryTransport = .served
       let server = try HeadUnitServer(
-        configuration: quickHeadUnit(), address: "127.0.0.1", port: 0, observer: headUnit)
+        configuration: configuration, address: "127.0.0.1", port: 0, observer: HeadUnitRecorder())
+      let webSocketPort = try server.webSockets.listen(
+        address: "127.0.0.1", port: 0, origins: AllowedOrigins(named: []), tls: nil)
       try server.start()
-      let port = try #require(server.port)
+      let ports = [try #require(server.port), try #require(server.secondaryPort), webSocketPort]
       server.perform(.refuseConnections(true))
-      #expect(eventually { !canConnect(to: port) })
+      #expect(eventually { !ports.contains(where: canConnect) })
       server.perform(.refuseConnections(false))
-      #expect(eventually { canConnect(to: port) })
+      #expect(eventually { ports.allSatisfy(canConnect) })
       server.stop()
       server.join()
     }

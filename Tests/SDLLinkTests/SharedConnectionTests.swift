@@ -89,6 +89,26 @@ extension LinkTests {
       phone.stop()
     }
 
+    /// What is set before there is an app is for the first one, and for no other.
+    @Test func answerInAdvance() throws {
+      let phone = try Phone()
+      phone.server.perform(.answerOnce(.reject(["width"])))
+      for (id, name) in [(1, "First"), (2, "Second")] as [(UInt8, String)] {
+        #expect(phone.start()?.id == id)
+        #expect(phone.register(name, name, session: id) == "SUCCESS")
+        phone.server.perform(.activate(id))
+        #expect(eventually { phone.headUnit.statuses(of: id).last?.level == .full })
+        phone.send(
+          .startService, .video, session: id, payload: VideoServiceParameters(width: 800, height: 480).bytes(version: 5)
+        )
+        let answer = phone.waitFor { frame in
+          frame.header.service == .video && frame.header.sessionID == id ? frame.header.controlFrame : nil
+        }
+        #expect(answer == (id == 1 ? .startServiceNAK : .startServiceACK))
+      }
+      phone.stop()
+    }
+
     /// An alert of one is in front of the other.
     @Test func alertInFrontOfTheOther() throws {
       let phone = try pair()

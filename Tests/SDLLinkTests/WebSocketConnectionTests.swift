@@ -3,6 +3,7 @@ import SDLHeadUnit
 import SDLMessages
 import SDLWire
 import TLSEngine
+import TestSupport
 import Testing
 
 @testable import SDLAppLink
@@ -144,6 +145,33 @@ extension LinkTests {
       connection.stop(grace: .seconds(1))
       connection.join()
       #expect(eventually { server.webSockets.activate(.activate(nil)) })
+      server.stop()
+      server.join()
+    }
+
+    /// Five more attempts follow the first one. Then it is pending again, as often as the driver wants it.
+    @Test func cloudAppThatIsNotThere() throws {
+      let headUnit = HeadUnitRecorder()
+      let server = try HeadUnitServer(
+        configuration: quickHeadUnit(), address: "127.0.0.1", port: 0, observer: headUnit)
+      let nobody = try RefusingPort()
+      let cloud = WebSocketServer(host: "127.0.0.1", port: nobody.port)
+      server.webSockets.add(
+        [CloudApp(cloud, name: "ws://app", isActivated: true, retryPause: .milliseconds(1))], authToken: nil)
+      func counts() -> [Int] {
+        var (attempts, pending) = (0, 0)
+        _ = headUnit.hasReported { event in
+          if case .transport(.faultFound) = event { attempts += 1 }
+          if case .transport(.status(.waiting)) = event { pending += 1 }
+          return false
+        }
+        return [attempts, pending]
+      }
+      try server.start()
+      for round in 1...2 {
+        #expect(eventually { counts() == [6 * round, round] }, "\(counts())")
+        #expect(server.webSockets.activate(.activate(nil)))
+      }
       server.stop()
       server.join()
     }

@@ -352,7 +352,6 @@ struct MediaService<Checker: MediaChecker>: Sendable {
       unacknowledgedEnds = 2
     }
     state = .ending(since: context.now)
-    if type == .video { context.timers.cancel(.videoData) }
     context.timers.arm(endServiceACK, at: context.now + CoreLimits.endServiceACK)
     context.report(checker.stop(reason))
   }
@@ -367,7 +366,6 @@ struct MediaService<Checker: MediaChecker>: Sendable {
   mutating func forbid(_ context: inout ServedContext) {
     guard isOpen else { return }
     state = .listed(forbiddenSince: context.now)
-    if type == .video { context.timers.cancel(.videoData) }
     context.report(checker.stop(.hmiLevelNone))
   }
 

@@ -93,7 +93,6 @@ struct AudioStreamChecker: MediaChecker {
   mutating func begin(_ format: PCMFormat) {
     self.format = format
     playedAt = nil
-    isLeadReported = false
   }
 
   mutating func expectBacklog(of time: Duration, now: Duration) {

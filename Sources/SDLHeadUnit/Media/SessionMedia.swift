@@ -143,9 +143,9 @@ struct SessionMedia: Sendable {
     if open.contains(.video) { video.service.repeatEnd(&context) }
   }
 
-  /// A further start of an open service has cost the app its level.
+  /// A refused start has cost the app its level, as a further one of video does while that is open. One of sound does
+  /// not while anything is open (``isStreaming(besides:)``).
   mutating func forbid(_ service: ServiceType, _ context: inout ServedContext) {
-    if service == .audio { audio.service.forbid(&context) }
     if service == .video { video.service.forbid(&context) }
   }
 

@@ -59,8 +59,6 @@ package struct HeadUnitSession: Sendable, ~Copyable {
       if session.context.link != .disconnected { session.loseTransport() }
       session.context.link = .connected
       session.registration.forgetUpdates(session.context)
-      session.gate.reset()
-      session.security.reset(&session.context)
     }
   }
 

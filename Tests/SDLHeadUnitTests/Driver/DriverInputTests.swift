@@ -91,6 +91,19 @@ import Testing
     #expect(app.events == [.driverInput(.button("OK", .long)), .driverInput(.button("OK", .up))])
   }
 
+  /// Each is held for its own time.
+  @Test func longPressesOfTwoButtons() {
+    var app = Self.subscribed("OK", "NAV_PAN_UP")
+    app.run { $0.take(.button("OK", .long), now: $1) }
+    app.wait(.milliseconds(500))
+    app.run { $0.take(.button("NAV_PAN_UP", .long), now: $1) }
+    app.wait(.milliseconds(1199))
+    let first = ["OK BUTTONDOWN", "NAV_PAN_UP BUTTONDOWN", "OK BUTTONUP", "OK LONG"]
+    #expect(presses(of: app) == first)
+    app.wait(.milliseconds(1))
+    #expect(presses(of: app) == first + ["NAV_PAN_UP BUTTONUP", "NAV_PAN_UP LONG"])
+  }
+
   @Test(arguments: [(999, "SHORT"), (1000, "LONG")]) func downAndUp(milliseconds: Int, mode: String) {
     var app = Self.subscribed("OK", "NAV_PAN_UP")
     app.run { $0.take(.button("OK", .up), now: $1) }
@@ -172,6 +185,23 @@ import Testing
     app.forget()
     app.run { $0.take(.softButton(2), now: $1) }
     #expect(app.result(id)?.resultCode == "SUCCESS" && app.levels == [.limited, .full])
+    // It has the screen already.
+    app.request(.alert, alert)
+    app.forget()
+    app.run { $0.take(.softButton(2), now: $1) }
+    #expect(app.levels == [.full] && lines(of: app).last == "context MAIN")
+  }
+
+  /// What is in front goes first, whichever way the driver closes it.
+  @Test(arguments: [DriverInput.dismiss, .softButton(1)]) func closedFromTheFront(input: DriverInput) {
+    var app = TestApp.active()
+    let buttons: JSONObject = ["softButtons": .array([softButton(1)])]
+    let message = app.request(.scrollableMessage, buttons.merging(["scrollableMessageBody": .string("Text")]) { $1 })
+    let alert = app.request(.alert, buttons.merging(["alertText1": .string("Text")]) { $1 })
+    app.run { $0.take(input, now: $1) }
+    #expect(app.result(alert)?.resultCode == "SUCCESS" && app.result(message) == nil)
+    app.run { $0.take(input, now: $1) }
+    #expect(app.result(message)?.resultCode == "SUCCESS" && faults(of: app) == [])
   }
 
   /// Those of the screen stay until the same request names others.

@@ -190,6 +190,18 @@ import TestSupport
     #expect(conditions.changes == [.event(.emergency, isActive: true)])
   }
 
+  /// The last word on each RPC, and on each group.
+  @Test func newSessionsGetThePolicies() {
+    let changes: [PolicyTable.Change] = [
+      .permit(.show, []), .group("A", isGranted: true), .permit(.show, [.full]), .permit(.alert, []),
+      .group("A", isGranted: false), .group("B", isGranted: true),
+    ]
+    var conditions = HeadUnitConditions()
+    for change in changes { conditions.apply(.policy(change)) }
+    #expect(conditions.changes.count == 4)
+    for change in changes[2...] { #expect(conditions.changes.contains(.policy(change)), "\(change)") }
+  }
+
   @Test func nothingIsSentWithoutAnApp() {
     var app = TestApp()
     app.run { $0.activateApp(now: $1) }

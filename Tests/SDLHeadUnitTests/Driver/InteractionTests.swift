@@ -116,6 +116,8 @@ import Testing
     }
     #expect(app.result(alert)?.resultCode == "ABORTED")
     #expect(contexts(of: app) == [.alert, .main] && app.session.nextDeadline == nil)
+    // What it has cancelled is over when the app hears of its success.
+    #expect(app.rpcs.suffix(4).map(\.function) == [.alert, .onHMIStatus, .cancelInteraction, .cancelInteraction])
   }
 
   /// At a level at which it could not begin, it ends.
@@ -125,6 +127,8 @@ import Testing
     let message = app.request(.scrollableMessage, ["scrollableMessageBody": .string("Text")])
     app.set(.limited, .streamable)
     #expect(app.result(alert) == nil && app.result(message)?.resultCode == "ABORTED")
+    // The app knows why.
+    #expect(app.rpcs.suffix(2).map(\.function) == [.onHMIStatus, .scrollableMessage])
     app.set(.background, .notStreamable)
     #expect(app.result(alert)?.resultCode == "ABORTED")
     #expect(contexts(of: app) == [.alert, .alert, .main] && app.session.nextDeadline == nil)

@@ -96,6 +96,7 @@ import Testing
     app.wait(.milliseconds(1))
     #expect(app.result(id) == RPCResult(success: true, resultCode: .success))
     #expect(recorded(by: app) == [UInt8](repeating: silence, count: count))
+    #expect(app.rpcs.last?.function == .performAudioPassThru, "after the last sound")
     #expect(app.session.nextDeadline == nil)
   }
 
@@ -106,6 +107,7 @@ import Testing
     let second = record(&app, 1000)
     let end = app.request(.endAudioPassThru)
     #expect([second, end, id].map { app.result($0)?.resultCode } == ["REJECTED", "SUCCESS", "SUCCESS"])
+    #expect(app.rpcs.suffix(2).map(\.function) == [.endAudioPassThru, .performAudioPassThru])
     #expect(recorded(by: app).count == 1600 && app.session.nextDeadline == nil)
     let late = app.request(.endAudioPassThru)
     #expect(app.result(late)?.resultCode == "REJECTED")

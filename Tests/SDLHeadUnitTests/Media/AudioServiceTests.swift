@@ -37,7 +37,12 @@ import TestSupport
     #expect(app.events == [.audioStartRequested, .audioStarted(PCMFormat(), on: .primary)])
     app.send(data: Self.sound, .audio, maximumPayload: 4000)
     #expect(app.events.last == .audioData(Self.sound))
+    // The app streams, but no video that another app could end.
+    var isStreaming = app.session.isStreaming
+    #expect(isStreaming && app.session.summary?.isStreaming == false)
     app.send(.endService, .audio)
+    isStreaming = app.session.isStreaming
+    #expect(!isStreaming)
     var statistics = AudioStreamStatistics()
     statistics.messages = 1
     statistics.bytes = 16_000

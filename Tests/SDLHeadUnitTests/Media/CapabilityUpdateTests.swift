@@ -67,6 +67,22 @@ import Testing
     }
   }
 
+  /// Without a stream, or behind an update with a size, nothing is known of the size that was in use.
+  @Test(arguments: ["the stream has ended", "a size was told"]) func scaleOfASizeThatIsNotInUse(cause: String) {
+    var app = TestApp.active(HeadUnitPreset.listedInCore.configuration)
+    ask(&app, subscribe: true)
+    app.startVideo(VideoServiceParameters(width: 320, height: 200))
+    if cause == "the stream has ended" { app.send(.endService, .video) }
+    app.run { $0.updateCapability(Self.update { $0.scale = 2 }, now: $1) }
+    if cause == "a size was told" {
+      app.run { $0.updateCapability(Self.update { $0.preferredResolution = ImageResolution(640, 360) }, now: $1) }
+      app.send(.endService, .video)
+    }
+    app.forget()
+    app.startVideo(VideoServiceParameters(width: 160, height: 100))
+    #expect(app.controls == ["video startServiceNAK"])
+  }
+
   /// Before the registration as for a script that acts when the app connects.
   @Test(arguments: [true, false], [true, false]) func waitForTheSubscription(isResize: Bool, isRegistered: Bool) {
     let size = ImageResolution(640, 360)
@@ -149,6 +165,18 @@ import Testing
     app.forget()
     app.startVideo(VideoServiceParameters(width: 200, height: 120))
     #expect(app.controls == ["video startServiceACK"])
+  }
+
+  /// Also those that no app has heard of.
+  @Test func areForgottenWithTheTransport() {
+    var app = TestApp()
+    app.run { $0.updateCapability(Self.update { $0.preferredFPS = 10 }, now: $1) }
+    app.run { $0.transportLost(now: $1) }
+    app.run { $0.transportConnected(now: $1) }
+    app.startSession()
+    app.register()
+    ask(&app, subscribe: true)
+    #expect(updates(of: app) == [])
   }
 
   @Test func areForgottenWithTheRegistration() {

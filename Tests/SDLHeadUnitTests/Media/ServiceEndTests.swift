@@ -269,14 +269,19 @@ import Testing
     #expect(!app.isClosed)
   }
 
-  @Test func ignitionOff() {
+  /// The session ends before the app hears why if the car is off, and otherwise after that.
+  @Test(
+    arguments: [
+      (.ignitionOff, "IGNITION_OFF", true), (.masterReset, "MASTER_RESET", true),
+      (.factoryDefaults, "FACTORY_DEFAULTS", true), (.appUnauthorized, "APP_UNAUTHORIZED", false),
+    ] as [(UnregisteredReason, String, Bool)])
+  func endByTheHeadUnit(reason: UnregisteredReason, text: String, isSessionEndedFirst: Bool) {
     var app = TestApp.streaming()
-    app.run { $0.unregisterApp(.ignitionOff, now: $1) }
+    app.run { $0.unregisterApp(reason, now: $1) }
     #expect(app.controls == ["video endService", "rpc endService"])
-    #expect(app.answers.last == .rpc(app.rpcs[0]))
-    #expect(app.rpcs[0].parameters == ["reason": .string("IGNITION_OFF")])
-    #expect(
-      app.events == [.videoStopped(reason: .unregistered), .appUnregistered(reason: .headUnit(.ignitionOff))])
+    #expect((app.answers.last == .rpc(app.rpcs[0])) == isSessionEndedFirst && app.answers.count == 3)
+    #expect(app.rpcs[0].parameters == ["reason": .string(text)])
+    #expect(app.events == [.videoStopped(reason: .unregistered), .appUnregistered(reason: .headUnit(reason))])
     #expect(app.isClosed)
   }
 

@@ -154,6 +154,8 @@ import Testing
     #expect(app.rpcs.count == 1 && request.function == .onSystemRequest && request.bulk.count == 300_000)
     #expect(app.headers.first?.frameType == .first && app.headers.count == 4)
     #expect(app.headers.allSatisfy { $0.service == .hybrid && $0.dataSize < 131_072 - 12 })
+    let policy = app.request(.systemRequest, ["requestType": .string("HTTP")])
+    #expect(app.result(policy)?.resultCode == "SUCCESS")
   }
 
   /// Displays came with RPC 6.0.

@@ -96,6 +96,19 @@ import Testing
     #expect(results(app) == [])
   }
 
+  /// What a former registration still waits for is not answered in the next one.
+  @Test func delayedAnswersOfAFormerRegistration() throws {
+    var app = try app("answer Show rejected after 2")
+    app.request(.show, ["mainField1": .string("a")])
+    app.request(.unregisterAppInterface)
+    app.register()
+    app.wait(.seconds(1))
+    app.forget()
+    let id = app.request(.show, ["mainField1": .string("a")])
+    app.wait(.seconds(2))
+    #expect(results(app) == ["REJECTED"] && app.result(id)?.resultCode == "REJECTED")
+  }
+
   /// An app can't make the head unit keep any number of requests.
   @Test func manyThatWait() throws {
     var app = try app("answer Show rejected after 60")

@@ -186,4 +186,54 @@ import Testing
     silent.wait(.seconds(30))
     #expect(silent.controls == [])
   }
+
+  private func beginAnotherSession(_ app: inout TestApp, overAnotherTransport isOverAnother: Bool) {
+    if isOverAnother {
+      app.run { $0.transportLost(now: $1) }
+      app.run { $0.transportConnected(now: $1) }
+    } else {
+      app.send(.endService, .rpc, payload: EndServiceRequest(hashID: 1 << 16 | 1).bytes(version: 5))
+    }
+    app.startSession()
+    app.register()
+    app.forget()
+  }
+
+  /// One that was not answered belongs to its session.
+  @Test(arguments: [true, false]) func scriptedHeartbeatOfTheNextSession(isOverAnotherTransport: Bool) {
+    var configuration = HeadUnitPreset.standard.configuration
+    configuration.behaviour.heartbeat = .pings(every: .seconds(2))
+    var app = TestApp.registered(configuration)
+    app.wait(.seconds(3))
+    #expect(app.controls == ["control heartbeat"])
+    beginAnotherSession(&app, overAnotherTransport: isOverAnotherTransport)
+    app.wait(.seconds(2))
+    #expect(app.controls == ["control heartbeat"] && !app.isClosed)
+    app.wait(.seconds(2))
+    #expect(app.isClosed)
+  }
+
+  /// The head unit's own ones begin with the app's, in each session.
+  @Test(arguments: [true, false]) func heartbeatOfTheNextSession(isOverAnotherTransport: Bool) {
+    var app = TestApp.active()
+    app.send(.heartbeat, .control)
+    beginAnotherSession(&app, overAnotherTransport: isOverAnotherTransport)
+    app.wait(.seconds(60))
+    #expect(app.controls == [] && !app.isClosed)
+    app.send(.heartbeat, .control)
+    app.wait(.seconds(7))
+    #expect(app.controls == ["control heartbeatACK", "control heartbeat"])
+  }
+
+  /// It is registered apps that are watched.
+  @Test func scriptedHeartbeatBeforeTheRegistration() {
+    var app = TestApp()
+    app.startSession()
+    app.change(.heartbeat(.pings(every: .seconds(2))))
+    app.wait(.seconds(10))
+    #expect(app.controls == ["rpc startServiceACK"])
+    app.register()
+    app.wait(.seconds(2))
+    #expect(app.controls.last == "control heartbeat")
+  }
 }

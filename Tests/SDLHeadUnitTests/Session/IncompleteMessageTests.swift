@@ -5,15 +5,17 @@ import Testing
 
 /// Messages that never end.
 @Suite struct IncompleteMessageTests {
-  private func begin(_ service: ServiceType, _ size: UInt32, sending count: Int, in app: inout TestApp) {
+  private func begin(
+    _ service: ServiceType, _ size: UInt32, sending count: Int, messageID: UInt32 = 9, in app: inout TestApp
+  ) {
     let header = FrameHeader(
-      version: 5, frameType: .first, service: service, frameInfo: 0, sessionID: 1, dataSize: 8, messageID: 9)
+      version: 5, frameType: .first, service: service, frameInfo: 0, sessionID: 1, dataSize: 8, messageID: messageID)
     app.send(Frame(header: header, payload: withUnsafeBytes(of: size.bigEndian, Array.init) + [0, 0, 0, 9]))
     for number in 0..<(count + 99_999) / 100_000 {
       let piece = min(count - number * 100_000, 100_000)
       let header = FrameHeader(
         version: 5, frameType: .consecutive, service: service, frameInfo: UInt8(number % 255 + 1), sessionID: 1,
-        dataSize: UInt32(piece), messageID: 9)
+        dataSize: UInt32(piece), messageID: messageID)
       app.send(Frame(header: header, payload: [UInt8](repeating: 1, count: piece)))
     }
   }
@@ -64,11 +66,25 @@ import Testing
     #expect(app.session.incompleteByteCount == 0)
   }
 
-  @Test func endOfTheSession() {
+  /// However it ends, also if the other end keeps the connection open.
+  @Test(arguments: ["end", "unregistration", "garbage"]) func endOfTheSession(cause: String) {
     var app = TestApp.streaming()
     begin(.video, 10_000_000, sending: 3_000_000, in: &app)
-    app.send(.endService, .rpc, payload: EndServiceRequest(hashID: 0x1_0001).bytes(version: 5))
-    #expect(app.session.incompleteByteCount == 0)
+    switch cause {
+    case "end": app.send(.endService, .rpc, payload: EndServiceRequest(hashID: 0x1_0001).bytes(version: 5))
+    case "unregistration": app.run { $0.unregisterApp(.appUnauthorized, now: $1) }
+    default:
+      let heartbeat = Frame.control(.heartbeatACK, service: .control, version: 5, sessionID: 1).bytes
+      for _ in 0..<11 { app.send(bytes: [0xFF] + heartbeat) }
+    }
+    #expect(app.session.incompleteByteCount == 0 && app.isClosed == (cause != "end"))
+  }
+
+  /// Four are kept.
+  @Test func manyAtOnce() {
+    var app = TestApp.streaming()
+    for id in 1...6 as ClosedRange<UInt32> { begin(.video, 100_001, sending: 100_000, messageID: id, in: &app) }
+    #expect((400_000..<450_000).contains(app.session.incompleteByteCount))
   }
 
   @Test func noRoom() {

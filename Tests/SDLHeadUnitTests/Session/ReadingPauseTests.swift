@@ -115,6 +115,61 @@ import Testing
     #expect(app.violations == [.videoWhileForbidden(for: .milliseconds(1100))])
   }
 
+  /// The same for sound.
+  @Test func soundThatWasOnItsWay() {
+    let sound = [UInt8](repeating: 7, count: 100)
+    var app = TestApp.active()
+    app.send(.startService, .audio)
+    app.run { $0.setReading(false, now: $1) }
+    app.run { $0.setAudioStreaming(.notAudible, now: $1) }
+    app.wait(.seconds(5))
+    app.run { $0.setReading(true, now: $1) }
+    app.send(data: sound, .audio)
+    app.wait(.milliseconds(900))
+    app.send(data: sound, .audio)
+    #expect(app.violations == [])
+    app.wait(.milliseconds(200))
+    app.send(data: sound, .audio)
+    #expect(app.violations == [.audioWhileForbidden(for: .milliseconds(1100))])
+    // That has ended it.
+    pauseReading(&app, for: .seconds(20))
+    app.send(data: sound, .audio)
+    #expect(app.violations.count == 1)
+    app.wait(.seconds(1))
+    #expect(app.violations.last == .endServiceNotAcknowledged(.audio, after: .seconds(1)))
+  }
+
+  /// What the app has to say, and what it only waits for.
+  @Test func startsMeanwhile() {
+    var app = TestApp.secured(.require)
+    app.startEncrypted()
+    pauseReading(&app, for: .seconds(60))
+    app.wait(.seconds(9))
+    app.shakeHands()
+    #expect(app.controls == ["video startServiceACK"] && app.headers.last?.isEncrypted == true)
+
+    var waiting = TestApp.active()
+    waiting.change(.videoStartDelay(.seconds(1)))
+    waiting.startVideo(.standard)
+    pauseReading(&waiting, for: .seconds(1))
+    #expect(waiting.controls == ["video startServiceACK"])
+  }
+
+  /// There may be two reasons, one after the other.
+  @Test func pauseThatIsToldTwice() {
+    var configuration = HeadUnitPreset.standard.configuration
+    configuration.behaviour.heartbeat = .pings(every: .seconds(2))
+    var app = TestApp.active(configuration)
+    app.wait(.seconds(3))
+    for _ in 0..<2 {
+      app.run { $0.setReading(false, now: $1) }
+      app.wait(.seconds(10))
+    }
+    app.run { $0.setReading(true, now: $1) }
+    app.wait(.milliseconds(800))
+    #expect(app.violations == [] && !app.isClosed)
+  }
+
   @Test func videoThatWasOnItsWayBeforeTheEnd() {
     var app = TestApp.streaming()
     app.video(Stream.keyFrame)
@@ -141,7 +196,8 @@ import Testing
     #expect(app.violations == [.heartbeatUnanswered(after: .seconds(2))])
   }
 
-  @Test func messageOfWhichTheRestIsNotRead() {
+  /// Pauses add up.
+  @Test(arguments: [[15], [12, 3]]) func messageOfWhichTheRestIsNotRead(pauses: [Int]) {
     var app = TestApp.streaming()
     let message = Fragmentation(
       service: .video, version: 5, sessionID: 1, messageID: 9, payloadSize: Stream.keyFrame.count, maximumPayload: 16)
@@ -149,7 +205,7 @@ import Testing
     // The announcement, and the first part.
     let half = 20 + 12 + 16
     app.send(bytes: Array(frames[..<half]))
-    pauseReading(&app, for: .seconds(15))
+    for pause in pauses { pauseReading(&app, for: .seconds(pause)) }
     app.send(bytes: Array(frames[half...]))
     #expect(app.events == [.videoData(Stream.keyFrame)])
   }

@@ -78,6 +78,20 @@ import Testing
     #expect(app.controls == [])
   }
 
+  /// An app that starts another session on its connection hears of the address again, and may use it.
+  @Test func offeredInEachSession() {
+    var app = TestApp()
+    app.change(.secondaryTransport(.served))
+    app.serve(Self.place)
+    for _ in 1...2 {
+      app.forget()
+      app.startSession()
+      #expect(app.controls == ["rpc startServiceACK", "control transportEventUpdate"] && update(app) == Self.place)
+      #expect(app.registerSecondary() == .accepted)
+      app.send(.endService, .rpc, payload: EndServiceRequest(hashID: 1 << 16 | 1).bytes(version: 5))
+    }
+  }
+
   @Test func lateOffer() {
     var app = TestApp()
     app.change(.secondaryTransportDelay(.seconds(2)))

@@ -71,6 +71,18 @@ import Testing
     #expect(answer7)
   }
 
+  /// An app that has been open for long has found its way, until it is opened again.
+  @Test func awaitedForATimeAfterTheOpening() {
+    var app = offered()
+    app.wait(.seconds(301))
+    let isAcceptedLate = isAccepted(&app)
+    #expect(!isAcceptedLate)
+    app.set(.none, .notStreamable)
+    app.set(.limited, .streamable)
+    let isAcceptedThen = isAccepted(&app)
+    #expect(isAcceptedThen)
+  }
+
   @Test func withdrawnOffer() {
     var app = offered()
     app.serve(nil)
@@ -225,6 +237,31 @@ import Testing
     app.startEncrypted(.audio)
     app.shakeHands()
     #expect(app.controls == ["audio startServiceACK"] && app.headers.last?.isEncrypted == true)
+  }
+
+  /// What was in clear goes on.
+  @Test func clearServiceBesideAChannelThatAStrangerBreaks() {
+    var app = secured(.accept) { TestChannel() }
+    app.send(.startService, .audio)
+    start(.video, isEncrypted: true, &app)
+    app.shakeHands()
+    app.forget()
+    app.send(TestApp.videoFrame([1, 2, 3], isEncrypted: true), on: .secondary)
+    app.send(data: [1, 2, 3, 4], .audio)
+    #expect(app.isSecondaryClosed && app.controls == [] && app.events.last == .audioData([1, 2, 3, 4]))
+  }
+
+  /// RPCs that were encrypted can't go on in clear.
+  @Test func protectedRPCsOfAChannelThatAStrangerBreaks() {
+    var app = secured(.accept) { TestChannel() }
+    app.startEncrypted(.rpc)
+    app.shakeHands()
+    start(.video, isEncrypted: true, &app)
+    #expect(app.secondaryControls == ["video startServiceACK"])
+    app.forget()
+    app.send(TestApp.videoFrame([1, 2, 3], isEncrypted: true), on: .secondary)
+    #expect(app.controls == ["rpc endService"] && app.isClosed)
+    #expect(app.events.contains(.appUnregistered(reason: .headUnit(.protocolViolation))))
   }
 
   /// A handshake that is refused because of other apps' costs this one nothing but the start.
