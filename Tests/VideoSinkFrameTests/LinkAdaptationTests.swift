@@ -119,6 +119,22 @@ import X264Encoder
     #expect(link.frameRateLimit?.value == 15)
   }
 
+  /// What was found of one connection says nothing of the next one.
+  @Test func anotherServiceBeginsAnew() {
+    var link = LinkAdaptation()
+    let targets = automaticTargets()
+    link.update(sample(0), wanted(targets), epoch: 1)
+    let full = LinkSample(time: .milliseconds(10), handedByteCount: 0, isBlocked: true)
+    link.update(full, wanted(targets), epoch: 1)
+    #expect(link.report?.reason == .link && link.rates.map { $0.bitrate < targets.start } == true)
+    // The same one goes on with it.
+    link.update(sample(20), wanted(targets), epoch: 1)
+    #expect(link.rates.map { $0.bitrate < targets.start } == true)
+    link.update(sample(30), wanted(targets), epoch: 2)
+    #expect(link.report?.reason == .probing && link.report?.bitrate == targets.start)
+    #expect(link.rates?.bitrate == targets.start)
+  }
+
   /// An encoder is not disturbed for less than 2 %.
   @Test func smallChangesAreNotSet() {
     var link = LinkAdaptation()
