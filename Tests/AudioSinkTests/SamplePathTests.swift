@@ -4,6 +4,7 @@ import Testing
 
 @testable import Plugin
 @testable import PluginTestSupport
+@testable import SDLApp
 
 /// Samples on their way to the queue.
 @Suite struct SamplePathTests {
@@ -58,6 +59,26 @@ import Testing
     #expect(bench.counters.dropped(.discarded) == 80 && bench.counters.samplesQueued == 0)
     // Its memory is there for the next one.
     #expect(bench.sink.state.withLock { $0.payloads.count } == 1)
+  }
+}
+
+/// What a stream of sound hears of the app's session.
+@Suite struct AudioSessionTests {
+  /// The format is compared again with a head unit after a loss, and each service counts once.
+  @Test func whatIsNewInAStatus() throws {
+    let bench = try SampleBench()
+    func starts() -> UInt64 { bench.counters.stream.starts }
+    #expect(starts() == 1 && bench.stream.isHeadUnitNew.take())
+    try bench.setGrant(1)
+    #expect(starts() == 1)
+    try bench.setGrant(nil)
+    #expect(starts() == 1)
+    try bench.setGrant(2)
+    #expect(starts() == 2 && !bench.stream.isHeadUnitNew.take())
+    bench.stream.sessionChanged(to: AppSession.Status())
+    #expect(starts() == 2 && !bench.stream.isHeadUnitNew.take())
+    try bench.setGrant(3)
+    #expect(starts() == 3 && bench.stream.isHeadUnitNew.take())
   }
 }
 
