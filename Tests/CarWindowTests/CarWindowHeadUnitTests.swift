@@ -71,7 +71,7 @@ import Testing
   }
 
   /// Text has its usual size on a screen of any resolution; what can't be one is not believed.
-  @Test(arguments: [(192, "192"), (5000, "400"), (nil, "96")] as [(Double?, String)])
+  @Test(arguments: [(192, "192"), (5000, "400"), (30, "60"), (nil, "96")] as [(Double?, String)])
   func fontSize(pixelsPerInch: Double?, result: String) throws {
     let headUnit = try TestHeadUnit(.small(320, 240).with { $0.videoCapability?.pixelPerInch = pixelsPerInch })
     let pipeline = try Pipeline(

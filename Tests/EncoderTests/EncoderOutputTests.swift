@@ -22,7 +22,10 @@ import Testing
     output = EncoderOutput(for: listener.pointer)
   }
 
-  private func withPad(_ body: (UnsafeMutablePointer<GstPad>) throws -> Void) throws {
+  private func withPad(
+    of output: EncoderOutput? = nil, _ body: (UnsafeMutablePointer<GstPad>) throws -> Void
+  ) throws {
+    let output = output ?? self.output
     guard let caps = Caps("video/x-h264"), let pad = output.makePad(caps, preferred: caps) else {
       throw TestFailure("no pad")
     }
@@ -59,6 +62,16 @@ import Testing
       #expect(output.count == Self.maximumCount)
       #expect(takeFirst() == 0 && takeFirst() == 1 && output.count == Self.maximumCount - 2)
     }
+  }
+
+  @Test func whatIsNeverTakenIsFreed() throws {
+    let buffer = try buffer(0)
+    gst_buffer_ref(buffer)
+    defer { gst_buffer_unref(buffer) }
+    try withPad(of: EncoderOutput(for: listener.pointer)) { pad in
+      #expect(gst_pad_chain(pad, buffer) == GST_FLOW_OK && buffer.pointee.mini_object.refcount == 2)
+    }
+    #expect(buffer.pointee.mini_object.refcount == 1)
   }
 
   /// Waits for access units that will never come.

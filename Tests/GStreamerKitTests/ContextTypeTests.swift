@@ -18,4 +18,20 @@ import Testing
     let address = String(UInt(bitPattern: Unmanaged.passUnretained(shared).toOpaque()), radix: 16)
     #expect(String(cString: text).contains("object=(GStreamerKitTestShared)0x\(address)"), "\(String(cString: text))")
   }
+
+  /// Elements share it as long as one of them has the context.
+  @Test func theObjectGoesWithTheLastContext() throws {
+    weak var shared: Shared?
+    var context: OpaquePointer?
+    do {
+      let element = TestElement()
+      let type = ContextType<Shared>("gstreamerkit.last", boxed: "GStreamerKitTestLast")
+      shared = type.find(for: element) { Shared() }
+      _ = type.find(for: element) { Shared() }
+      context = gst_element_get_context(element.gstElement, "gstreamerkit.last")
+    }
+    #expect(context != nil && shared != nil)
+    if let context { gst_context_unref(context) }
+    #expect(shared == nil)
+  }
 }

@@ -198,4 +198,41 @@ import Testing
     }
     #expect(flags == [true, false])
   }
+
+  /// Silence that belonged in front of sound is of no use where running time has begun anew.
+  @Test mutating func silenceThatIsOwed() {
+    _ = step(at: 0)
+    _ = schedule.audio.append([1, 2], from: 1, now: .seconds(105))
+    guard case .silence(let first, _) = step(at: 5000), case .silence(let second, _) = step(at: 5000) else {
+      Issue.record("no silence")
+      return
+    }
+    #expect(first.sampleCount == 16_000 && second.sampleCount == 16_000)
+    // As after a flushing seek in another branch of the pipeline.
+    guard case .sound(_, let place, let isDiscontinuous) = schedule.step(now: .seconds(105), runningTime: 0) else {
+      Issue.record("no sound")
+      return
+    }
+    #expect(place.time == 0 && isDiscontinuous)
+  }
+
+  /// The head unit's format comes later than the properties, which count for it as well.
+  @Test func timesOfAnotherFormat() {
+    var schedule = SoundSchedule(
+      ReceivedAudio(ReceivedAudio.Counters()),
+      SoundTimeline(PCMFormat(), tolerance: 60_000_000, playoutDelay: 100_000_000), filling: .gapEvents)
+    schedule.audio.isPlaying = true
+    schedule.audio.begin(by: 1)
+    schedule.setFormat(PCMFormat(samplingRate: .hertz8000))
+    _ = schedule.audio.append([1, 2], from: 1, now: .seconds(100))
+    guard case .gap(start: 0, end: 100_000_000) = schedule.step(now: .seconds(100), runningTime: 0),
+      case .sound(_, let place, _) = schedule.step(now: .seconds(100), runningTime: 0),
+      case .wait(let nanoseconds) = schedule.step(now: .seconds(100), runningTime: 0)
+    else {
+      Issue.record("other steps")
+      return
+    }
+    #expect(place.time == 100_000_000 && place.duration == 125_000)
+    #expect(nanoseconds == 100_125_000 + 60_000_000 + 20_000_000)
+  }
 }

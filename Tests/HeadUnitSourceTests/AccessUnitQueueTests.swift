@@ -107,6 +107,26 @@ import Testing
     #expect(queue.count == 1)
   }
 
+  /// However fast they come.
+  @Test func accessUnitsAreBounded() {
+    var queue = AccessUnitQueue()
+    append(&queue, Self.keyFrame)
+    for _ in 1..<1200 { append(&queue, Self.picture) }
+    #expect(queue.count == 1200 && queue.counters.droppedFull == 0)
+    append(&queue, Self.picture)
+    #expect(queue.count == 0 && queue.counters.droppedFull == 1200 && queue.counters.droppedWaiting == 1)
+    #expect(isBalanced(queue))
+  }
+
+  /// As many bytes as there may be, and one more.
+  @Test(arguments: [(0, 2), (1, 1)]) func theMostBytes(excess: Int, count: Int) {
+    var queue = AccessUnitQueue()
+    let half = Self.keyFrame + [UInt8](repeating: 0x55, count: (4 << 20) - Self.keyFrame.count)
+    append(&queue, half)
+    append(&queue, half + [UInt8](repeating: 0x55, count: excess))
+    #expect(queue.count == count && queue.counters.droppedFull == UInt64(excess))
+  }
+
   /// A gap changes nothing where the start of a stream is waited for.
   @Test func aGapBeforeTheStart() {
     var queue = AccessUnitQueue()

@@ -122,6 +122,19 @@ import struct TestSupport.SeededGenerator
     #expect(times(plain, from: 100) == [0, 0, 0])
   }
 
+  /// The time between the pictures of one app, which were fewer than announced, does not delay those of the next.
+  @Test func theRateOfAnotherStream() {
+    var presentation = PresentationTime()
+    for index in 0..<20 {
+      let place = index == 0 ? OutputOrder.Place.first(count: 0, reordering: nil) : .further(count: 2 * index)
+      _ = presentation.time(of: place, decoding: UInt64(index) * 2 * Self.frame, frameDuration: Self.frame)
+    }
+    presentation.beginStream()
+    let start: UInt64 = 10_000_000_000
+    let time = presentation.time(of: .first(count: 0, reordering: 2), decoding: start, frameDuration: Self.frame)
+    #expect(time == start + 2 * Self.frame)
+  }
+
   /// Running time begins anew in the midst of a group of pictures: the times go on from there, in their order.
   @Test(arguments: [true, false]) func runningTimeThatBeginsAnew(withAStream: Bool) throws {
     let units = try encodedUnits(60, encoder: "bframes=2 b-adapt=false", profile: "main")

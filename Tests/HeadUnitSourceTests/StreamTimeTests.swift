@@ -86,6 +86,14 @@ import struct TestSupport.SeededGenerator
     #expect(times(units) == [100, 1000, 1033, 1066, 1099])
   }
 
+  /// Its timestamps say nothing about those before, even where they seem to go on.
+  @Test func anotherStreamIsMeasuredAnew() {
+    let units = [(100, 0, true), (133, 3000, false), (200, 7200, true), (233, 10_200, false)].map {
+      unit(at: $0.0, timestamp: $0.1, isStart: $0.2)
+    }
+    #expect(times(units) == [100, 133, 200, 233])
+  }
+
   /// Each step is the longest that a timestamp can make, so that half a million of them leave 64 bits of nanoseconds.
   @Test(arguments: [Int32.max, .min])
   func hugeSteps(step: Int32) {

@@ -56,4 +56,46 @@ import Testing
     #expect(kinds(queue.fetch(for: 1)) == [])
     #expect(kinds(queue.fetch(for: 2)) == [.begin])
   }
+
+  /// The window may show another app by then.
+  @Test func nothingIsTakenUntilAllHasBeenFetched() {
+    var queue = WindowTouchQueue()
+    #expect(receive(&queue, .press(x: 0, y: 0), app: 2) == true)
+    for time in 1...300 { _ = receive(&queue, .move(x: Double(time), y: 5), app: 1, at: time) }
+    let touches = queue.fetch(for: 1)
+    #expect(touches.last?.touch.kind == .cancel)
+    #expect(receive(&queue, .press(x: 1, y: 1), app: 1, at: 400) == false && kinds(queue.fetch(for: 1)) == [])
+    #expect(kinds(queue.fetch(for: 2)) == [.begin])
+    #expect(receive(&queue, .press(x: 1, y: 1), app: 1, at: 500) == true && kinds(queue.fetch(for: 1)) == [.begin])
+  }
+
+  /// Nor does an app that waits for nothing any more keep the others waiting.
+  @Test func anAppThatHasGoneEndsTheCongestion() {
+    var queue = WindowTouchQueue()
+    _ = receive(&queue, .press(x: 0, y: 0))
+    for time in 1...300 { _ = receive(&queue, .move(x: Double(time), y: 5), at: time) }
+    #expect(receive(&queue, .press(x: 1, y: 1), app: 2, at: 400) == false)
+    queue.forget(1)
+    #expect(receive(&queue, .press(x: 1, y: 1), app: 2, at: 500) == true)
+  }
+
+  /// The finger is up, although nobody is told.
+  @Test func aFingerWithoutAnApp() {
+    var queue = WindowTouchQueue()
+    _ = receive(&queue, .press(x: 0, y: 0))
+    #expect(kinds(queue.fetch(for: 1)) == [.begin])
+    #expect(queue.interrupt(for: nil, now: .zero) == false)
+    #expect(receive(&queue, .release(x: 0, y: 0)) == nil && kinds(queue.fetch(for: 1)) == [])
+  }
+
+  /// Positions are in pixels of the picture that was touched; a cancellation belongs to the last one.
+  @Test func picturesOfTouches() {
+    var queue = WindowTouchQueue()
+    let other = ImageResolution(640, 480)
+    _ = receive(&queue, .press(x: 0, y: 0))
+    _ = queue.receive(.move(x: 5, y: 5), for: 1, picture: other, now: .milliseconds(50))
+    #expect(queue.interrupt(for: 1, now: .milliseconds(60)) == false)
+    let touches = queue.fetch(for: 1)
+    #expect(kinds(touches) == [.begin, .move, .cancel] && touches.map(\.picture) == [Self.picture, other, other])
+  }
 }

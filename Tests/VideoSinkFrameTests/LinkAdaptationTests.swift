@@ -119,23 +119,20 @@ import X264Encoder
     #expect(link.frameRateLimit?.value == 15)
   }
 
-  /// Its connection may be another one.
-  @Test func aNewServiceIsNotLate() {
+  /// What was found of one connection says nothing of the next one.
+  @Test func anotherServiceBeginsAnew() {
     var link = LinkAdaptation()
     let targets = automaticTargets()
     link.update(sample(0), wanted(targets), epoch: 1)
-    let first = link.report
-    // What is sent in the first interval arrives, and then nothing.
-    for step in 1...60 {
-      let handed = max(step - 1, 1) * 10_000
-      let sample = LinkSample(
-        time: .milliseconds(step * 33), handedByteCount: UInt64(handed),
-        unacknowledgedByteCount: UInt64(step == 1 ? handed : handed - 10_000), isBlocked: false)
-      link.update(sample, wanted(targets), epoch: 1)
-    }
-    #expect(link.isLate(isKeyFrameNeeded: false, sinceSent: .zero) && link.report != first)
-    link.update(sample(2000), wanted(targets), epoch: 2)
-    #expect(!link.isLate(isKeyFrameNeeded: false, sinceSent: .zero) && link.report == first)
+    let full = LinkSample(time: .milliseconds(10), handedByteCount: 0, isBlocked: true)
+    link.update(full, wanted(targets), epoch: 1)
+    #expect(link.report?.reason == .link && link.rates.map { $0.bitrate < targets.start } == true)
+    // The same one goes on with it.
+    link.update(sample(20), wanted(targets), epoch: 1)
+    #expect(link.rates.map { $0.bitrate < targets.start } == true)
+    link.update(sample(30), wanted(targets), epoch: 2)
+    #expect(link.report?.reason == .probing && link.report?.bitrate == targets.start)
+    #expect(link.rates?.bitrate == targets.start)
   }
 
   /// An encoder is not disturbed for less than 2 %.

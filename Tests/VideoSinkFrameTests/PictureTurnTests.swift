@@ -54,6 +54,39 @@ import struct TestSupport.Picture
     #expect((turned.width, turned.height) == (turn.swapsSides ? (40, 100) : (100, 40)))
   }
 
+  /// Only the sides of a display change places.
+  @Test func displaysOfTurnedPictures() throws {
+    func display(_ size: VideoSize) -> VideoDisplay {
+      var display = VideoDisplay(size: size, scale: 1.5, diagonal: 8, pixelsPerInch: 96, frameRate: 25)
+      (display.maximumBitrate, display.formats) = (77, [.rtpH264])
+      (display.takesHapticData, display.isFallback) = (true, true)
+      return display
+    }
+    let (wide, tall) = (display(VideoSize(800, 480)), display(VideoSize(480, 800)))
+    #expect(try turn(.clockwise).input(for: wide) == tall && turn(.mirroredAtUpperLeft).input(for: tall) == wide)
+    #expect(try turn(.upsideDown).input(for: wide) == wide)
+    // The head unit has acknowledged another size than it has announced.
+    let streamed = wide.streaming(VideoSize(400, 200))
+    #expect(try turn(.clockwise).input(for: streamed) == tall.streaming(VideoSize(200, 400)))
+  }
+
+  /// The shape of the pixels turns with them.
+  @Test(arguments: [VideoDirection.clockwise, .upsideDown]) func formats(_ direction: VideoDirection) throws {
+    var info = GstVideoInfo()
+    gst_video_info_set_format(&info, GST_VIDEO_FORMAT_NV12, 48, 32)
+    (info.fps_n, info.fps_d, info.par_n, info.par_d) = (25, 2, 4, 3)
+    info.colorimetry.matrix = GST_VIDEO_COLOR_MATRIX_BT2020
+    info.colorimetry.range = GST_VIDEO_COLOR_RANGE_0_255
+    info.chroma_site = GST_VIDEO_CHROMA_SITE_V_COSITED
+    var turned = try turn(direction).turned(info)
+    let isTurned = direction == .clockwise
+    #expect((turned.width, turned.height) == (isTurned ? (32, 48) : (48, 32)))
+    #expect((turned.par_n, turned.par_d) == (isTurned ? (3, 4) : (4, 3)) && (turned.fps_n, turned.fps_d) == (25, 2))
+    #expect(cgst_video_info_format(&turned) == GST_VIDEO_FORMAT_NV12)
+    #expect(turned.colorimetry.matrix == info.colorimetry.matrix && turned.colorimetry.range == info.colorimetry.range)
+    #expect(turned.chroma_site == info.chroma_site)
+  }
+
   /// A head unit that shows the picture of a film whose tags, if any, are `tags`.
   private func shown(_ picture: Picture, tags: String, properties: String = "") throws -> [UInt8] {
     let headUnit = try TestHeadUnit()

@@ -4,6 +4,7 @@ import Testing
 
 @testable import Plugin
 @testable import PluginTestSupport
+@testable import SDLAppLink
 
 /// Raw pictures on their way to the queue.
 @Suite struct RawPathTests {
@@ -41,6 +42,55 @@ import Testing
     #expect(counters.dropped(.queueFull) == 1 && counters.framesQueued == 0 && counters.encodings.count == 1)
     // It does not wait any more.
     #expect(path.takeDeferred() == nil)
+  }
+
+  /// With what comes before it, and the connection stops waiting for the link as well.
+  @Test(arguments: [true, false]) func aDeferredPictureIsGivenUp(byAFlush: Bool) throws {
+    let grant = bench.grant(1)
+    let permission = bench.permission(grant)
+    try bench.setGrant(grant)
+    let path = RawPath(bench.output, keyFrameRequest: AtomicFlag())
+    path.begin(grant)
+    bench.fill(for: grant)
+    let buffer = try #require(gst_buffer_new())
+    defer { gst_buffer_unref(buffer) }
+    let frame = InputFrame(buffer, of: bench.sink)
+    bench.sink.count { $0.frameArrived() }
+    #expect(path.begin(frame))
+    bench.output.observeLink(permission.targets)
+    guard case .queued = path.send(frame, permission) else { throw TestFailure("not deferred") }
+    func isDeferred() -> Bool { bench.connection.writer.read(.video) { $0.isDeferred } }
+    #expect(isDeferred() && bench.sink.counters.framesQueued == 1)
+    for _ in 0..<2 { if byAFlush { path.flush() } else { path.forget() } }
+    let counters = bench.sink.counters
+    #expect(counters.dropped(.discarded) == 1 && counters.framesQueued == 0 && !isDeferred())
+    #expect(path.takeDeferred() == nil)
+    path.forget()
+    #expect(buffer.pointee.mini_object.refcount == 1)
+  }
+
+  /// A picture of a file that could not be sent is shown later, unless it belongs to something that is over.
+  @Test(arguments: ["the end", "a flush", "another input", "another picture"])
+  func aPictureIsNotShownLater(after event: String) throws {
+    let bench = try FrameBench()
+    let path = RawPath(bench.output, keyFrameRequest: AtomicFlag())
+    let buffers = try (0..<2).map { _ in try #require(gst_buffer_new()) }
+    defer { for buffer in buffers { gst_buffer_unref(buffer) } }
+    let frames = buffers.map { InputFrame($0, of: bench.sink) }
+    #expect(path.begin(frames[0]))
+    guard case .dropped(.suspended, GST_FLOW_OK) = path.pass(frames[0], .suspended) else {
+      throw TestFailure("not dropped")
+    }
+    #expect(path.nextTimer(now: bench.clock.now) != nil)
+    switch event {
+    case "the end": path.inputEnded()
+    case "a flush": path.flush()
+    case "another input": path.forget()
+    default: #expect(path.begin(frames[1]))
+    }
+    #expect(path.nextTimer(now: bench.clock.now) == nil)
+    path.forget()
+    #expect(buffers.map(\.pointee.mini_object.refcount) == [1, 1])
   }
 
   /// Its time has not come while the pipeline only pauses.

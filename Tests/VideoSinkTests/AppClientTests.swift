@@ -98,6 +98,18 @@ import Testing
     }
   }
 
+  /// Its connection refers to it until then.
+  @Test(arguments: [true, false]) func anAppThatHasEndedIsFreed(isQuiet: Bool) throws {
+    weak var app: AppClient?
+    do {
+      let made = try AppClient(AppSettings(), AppMember(sink), ProtocolLog(sink.gstElement))
+      app = made
+      made.end(isQuiet: isQuiet)
+    }
+    let isThere = app != nil
+    #expect(!isThere)
+  }
+
   /// The app is registered all the same.
   @Test func anIconThatCannotBeReadIsAFault() throws {
     var settings = AppSettings()

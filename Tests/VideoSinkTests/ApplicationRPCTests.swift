@@ -1,5 +1,6 @@
 import GStreamerKit
 import Glibc
+import SDLApp
 import SDLHeadUnit
 import SDLLink
 import SDLMessages
@@ -232,5 +233,13 @@ import Testing
     let warnings = harness.pipeline.drain().compactMap(\.warning)
     #expect(warnings.count == 1 && warnings.first?.text.contains("The icon \(path)") == true, "\(warnings)")
     try harness.deliver(2)
+  }
+
+  /// A mebibyte, of which each byte is sent.
+  @Test(arguments: [(0, true), (1, false)]) func theLargestIcon(excess: Int, isTaken: Bool) throws {
+    let path = try Self.file(Self.png + [UInt8](repeating: 0, count: (1 << 20) - Self.png.count + excess))
+    defer { unlink(path) }
+    let icon = try? AppIcon(path: path)
+    #expect((icon != nil) == isTaken)
   }
 }
