@@ -54,7 +54,7 @@ import Testing
 
   /// An app goes on between two films of a player, until that goes to NULL, or has another app.
   @Test func anAppRestsInItsPlayer() throws {
-    let pipeline = try Pipeline("fakesink name=sink")
+    let pipeline = try Pipeline("fakesrc ! fakesink name=sink")
     let player = try #require(PipelineReference(of: AudioSink(try pipeline.sink.pointer.cast())))
     pipeline.setState(GST_STATE_READY)
     try withApps { first, second in
