@@ -9,8 +9,8 @@ struct HeadUnitState: Sendable {
     var id = ""
     var level = "NONE"
     var services: JSONObject = [:]
-    /// The overlay in front of the app, with the driver's inputs that end it.
-    var interaction: JSONValue?
+    /// The overlays of the app, each with the driver's inputs that end it; the last one is in front.
+    var interactions: [(function: FunctionID, members: JSONObject)] = []
     var permissions: JSONValue?
     /// The file name of its icon.
     var icon: String?
@@ -31,7 +31,8 @@ struct HeadUnitState: Sendable {
     var json: JSONObject {
       JSONObject(present: [
         "name": .string(name), "id": .string(id), "level": .string(level), "services": .object(services),
-        "shows": .object(screen.shows), "interaction": interaction, "permissions": permissions,
+        "shows": .object(screen.shows), "interaction": interactions.last.map { .object($0.members) },
+        "permissions": permissions,
         "icon": icon.map(JSONValue.string), "buttons": buttons, "display": display, "screen": .object(screen.json),
         "violations": .integer(violations),
       ])
@@ -85,10 +86,11 @@ struct HeadUnitState: Sendable {
     case .audioStarted: app.services["audio"] = .object(members)
     case .audioStopped: app.services["audio"] = nil
     case .interactionShown(let function, _, _):
-      app.interaction = .object(members)
+      app.interactions.removeAll { $0.function == function }
+      app.interactions.append((function, members))
       app.screen.show(function)
     case .interactionEnded(let function, _):
-      app.interaction = nil
+      app.interactions.removeAll { $0.function == function }
       app.screen.hide(function)
     case .nameChanged(let name): app.name = name
     case .iconSet(let name, _): app.icon = name

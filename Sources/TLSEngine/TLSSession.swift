@@ -59,9 +59,12 @@ package final class TLSSession: @unchecked Sendable {
   private func open(_ state: inout State, datagrams: Bool) throws(TLSError) -> (OpaquePointer, MemoryTransport) {
     if let connection = state.connection, let transport = state.transport { return (connection, transport) }
     let transport = MemoryTransport(isDatagram: datagrams)
-    guard let connection = ssl.pointee.SSL_new(datagrams ? context.datagrams : context.streams),
-      let bio = transport.makeBIO(ssl)
-    else { throw TLSError(.misuse, "OpenSSL is out of memory") }
+    let outOfMemory = TLSError(.misuse, "OpenSSL is out of memory")
+    guard let connection = ssl.pointee.SSL_new(datagrams ? context.datagrams : context.streams) else {
+      throw outOfMemory
+    }
+    defer { if state.connection == nil { ssl.pointee.SSL_free(connection) } }
+    guard let bio = transport.makeBIO(ssl) else { throw outOfMemory }
     // One BIO for both directions: OpenSSL frees it with the connection.
     ssl.pointee.SSL_set_bio(connection, bio, bio)
     if context.role == .client {

@@ -66,6 +66,20 @@ import Testing
     #expect(try overlays(shown + [.interactionEnded(.alert, .success)]) == [:])
   }
 
+  /// An overlay is in front again once that before it has ended.
+  @Test func overlayInFront() throws {
+    var events: [HeadUnitSession.Event] = [Self.registered]
+    func inFront(after event: HeadUnitSession.Event) throws -> JSONValue? {
+      events.append(event)
+      return try #require(Self.app(Self.state(events)))["interaction"]?.object?["function"]
+    }
+    let text = FunctionID.scrollableMessage
+    #expect(try inFront(after: .interactionShown(text, for: .seconds(5), [])) == .string("ScrollableMessage"))
+    #expect(try inFront(after: .interactionShown(.alert, for: .seconds(5), [])) == .string("Alert"))
+    #expect(try inFront(after: .interactionEnded(.alert, .success)) == .string("ScrollableMessage"))
+    #expect(try inFront(after: .interactionEnded(text, .success)) == nil)
+  }
+
   /// There is no app before the registration, whatever the session sends.
   @Test func nothingBeforeTheRegistration() {
     let state = Self.state([

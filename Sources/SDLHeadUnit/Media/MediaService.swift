@@ -324,7 +324,7 @@ struct MediaService<Checker: MediaChecker>: Sendable {
     if isClosed, start == nil || transport != self.transport {
       let isFault = !isStartLost && !mayHaveCrossedTheEnd(at: context.now)
       if isFault { context.report(.endOfServiceNotRunning(type)) }
-      context.refuse(.endServiceNAK, service: type, on: transport, reason: nil)
+      if answer != .silence { context.refuse(.endServiceNAK, service: type, on: transport, reason: nil) }
       // A second end costs the level; observed on SDL Core, for sound only.
       if isFault, type == .audio, transport == .primary, case .closed(_?, _) = state { context.demand(.refused(type)) }
       return

@@ -142,6 +142,8 @@ import Testing
     app.startVideo(.standard)
     setSilence(true)
     app.wait(.seconds(1))
+    // Nor does it answer the end of what has not begun.
+    app.send(.endService, .video)
     #expect(app.controls == [])
     setSilence(false)
     app.send(.endService, .video)
