@@ -9,11 +9,22 @@ import Testing
   private static let third = VideoSize(160, 120)
 
   @Test func keep() {
-    let driver = NegotiationDriver.streaming([Self.first]) { $0.resizePolicy = .keep }
-    driver.announce([VideoDisplay(size: Self.second, frameRate: 5)])
+    let driver = NegotiationDriver.playing([]) { $0.resizePolicy = .keep }
+    var first = VideoDisplay(size: Self.first)
+    first.maximumBitrate = 500
+    driver.announce([first])
+    driver.input(Self.first)
+    driver.runSession()
+    #expect(driver.frame() == "sent")
+    _ = driver.take()
+    var second = VideoDisplay(size: Self.second, frameRate: 5)
+    second.maximumBitrate = 300
+    driver.announce([second])
     driver.follow()
     #expect(driver.take() == ["kept 320×240, not 480×320: resize-policy"] && driver.frame() == "sent")
-    #expect(driver.negotiation.permission?.targets.frameRate == Fraction(5, 1))
+    // At the rates that the head unit wants now.
+    let targets = driver.negotiation.permission?.targets
+    #expect(targets?.frameRate == Fraction(5, 1) && targets?.bitrate == 200)
     // The next service has the new size.
     driver.show(.background)
     driver.follow()

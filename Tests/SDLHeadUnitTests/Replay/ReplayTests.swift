@@ -188,11 +188,11 @@ import Testing
     #expect(touches.map { String($0.prefix { $0 != ":" }) } == times.map(\.description))
   }
 
-  @Test func answersAreSetBeforeTheyAreAsked() throws {
-    var run = try Run()
+  @Test(arguments: [1.0, 2.0]) func answersAreSetBeforeTheyAreAsked(speed: Double) throws {
+    var run = try Run(speed: speed)
     let text = run.commands.joined(separator: "\n")
     #expect(text.contains("registration(") && text.contains("DE-DE"))
-    #expect(text.contains("aborted") && text.contains("3.0 seconds"))
+    #expect(text.contains("aborted") && text.contains("\(Duration.seconds(3 / speed))"))
     #expect(text.contains("answerOnce") && text.contains("\"width\""))
     run.commands = []
     run.request(.alert)
