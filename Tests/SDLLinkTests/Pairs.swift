@@ -88,13 +88,17 @@ extension Reconnection.Timing {
 /// An app that streams to a head unit over TCP.
 struct StreamingPair {
   let headUnit = HeadUnitRecorder()
-  let app = ConnectionRecorder()
+  let app: ConnectionRecorder
   let server: HeadUnitServer
   let connection: AppConnection
   let grant: VideoGrant
 
   /// `clock` is that of both sides; without one, they have the real time.
-  init(_ configuration: HeadUnitConfiguration = quickHeadUnit(), capacity: Int = 3, clock: ManualClock? = nil) throws {
+  init(
+    _ configuration: HeadUnitConfiguration = quickHeadUnit(), capacity: Int = 3, clock: ManualClock? = nil,
+    app: ConnectionRecorder = ConnectionRecorder()
+  ) throws {
+    self.app = app
     var configuration = configuration
     // A clock that stands still would let the start wait without end.
     if clock != nil { configuration.videoStartTime = nil }

@@ -156,6 +156,34 @@ extension LinkTests {
       #expect(pair.headUnit.protocolViolations.isEmpty)
     }
 
+    /// An app that comes back to the foreground with another size gets another service. The former one is not resumed,
+    /// not even for a moment.
+    @Test func comesBackWithAnotherSize() throws {
+      let another = VideoStartRequest(size: VideoSize(640, 360))
+      let app = ConnectionRecorder { connection, event in
+        // On the connection's thread, which therefore takes both at once.
+        guard case .timerFired = event else { return }
+        connection.setAppState(.foreground)
+        connection.setVideoRequest(another)
+      }
+      let pair = try StreamingPair(app: app)
+      pair.connection.setAppState(.background)
+      let isSuspended: Bool? = app.waitFor {
+        if case .sessionChanged(let status, _) = $0, status.videoState == .suspended { true } else { nil }
+      }
+      #expect(isSuspended == true)
+      pair.connection.setTimer(at: pair.connection.clock.now)
+      #expect(app.waitForGrant(number: 2)?.size == another.size)
+      let states = app.events.compactMap { event -> StreamState? in
+        guard case .sessionChanged(let status, _) = event, status.videoGrant?.epoch == pair.grant.epoch else {
+          return nil
+        }
+        return status.videoState
+      }
+      #expect(states.drop { $0 != .suspended }.allSatisfy { $0 == .suspended }, "\(states)")
+      pair.stop()
+    }
+
     @Test func observerMayCallEverything() throws {
       let headUnit = HeadUnitRecorder()
       let server = try HeadUnitServer(
