@@ -68,12 +68,14 @@ extension LinkTests {
         return result
       }
 
-      /// The states of the secondary transport that the app has heard of.
-      var states: [SecondaryTransportState] {
+      /// What the app has heard of the secondary transport.
+      var statuses: [SecondaryTransportStatus] {
         app.events.compactMap {
-          if case .session(.secondaryTransportChanged(let status)) = $0 { status.state } else { nil }
+          if case .session(.secondaryTransportChanged(let status)) = $0 { status } else { nil }
         }
       }
+
+      var states: [SecondaryTransportState] { statuses.map(\.state) }
 
       func waitForState(_ state: SecondaryTransportState, after count: Int = 0) -> Bool {
         eventually { self.states.dropFirst(count).contains(state) }
@@ -153,6 +155,27 @@ extension LinkTests {
       #expect(eventually { pair.payloads.allSatisfy { $0.outcomes.count == 1 } })
       let sent = pair.payloads.count { $0.outcomes == [true] }
       #expect(pair.headUnit.videoMessages.count == sent)
+      #expect(pair.headUnit.protocolViolations.isEmpty)
+    }
+
+    /// The head unit moves its port: the former connection is given up for a single one there, which stays.
+    @Test func anotherAddress() throws {
+      let pair = try Pair(video: [.secondary])
+      let former = try #require(pair.server.secondaryPort)
+      pair.submit(try #require(pair.app.waitForGrant()))
+      #expect(pair.headUnit.waitForMessages(1))
+      pair.server.perform(.serveSecondaryTransport(port: 0))
+      let grant = try #require(pair.app.waitForGrant(number: 2))
+      #expect(grant.role == .secondary)
+      let steps: [SecondaryTransportState] = [.connecting, .registering, .registered]
+      #expect(pair.states == [.waiting] + steps + steps)
+      let status = try #require(pair.statuses.last)
+      #expect(status.address?.port == pair.server.secondaryPort && status.address?.port != former)
+      #expect(status.counters.attempts == 2 && status.counters.registrations == 2)
+      pair.submit(grant)
+      #expect(pair.headUnit.waitForMessages(2))
+      #expect(pair.headUnit.videoMessages == pair.submitted)
+      pair.stop()
       #expect(pair.headUnit.protocolViolations.isEmpty)
     }
 
