@@ -94,6 +94,9 @@ extension LinkTests {
       #expect(connections[2].waitForControl(.registerSecondaryTransportACK, .control, session: session))
       clock.advance(by: .milliseconds(1))
       for connection in connections[..<2] { #expect(connection.waitForClose()) }
+      // The one that has said it stays.
+      connections[2].send(.heartbeat, .control, session: session)
+      #expect(connections[2].waitForControl(.heartbeatACK, .control, session: session))
       #expect(app.request(.listFiles, [:], session: session) == "SUCCESS")
       server.stop()
       server.join()
