@@ -117,22 +117,25 @@ import Testing
     #expect(screen.source["exit-status"] == "7" && screen.source["pid"] == "0")
   }
 
-  /// Each of these has another value then, before the message of the end.
-  @Test func notificationsOfTheProgram() throws {
-    let properties = Monitor<[String]>([])
+  /// Adds the names of the properties whose changes are notified from now on.
+  private static func observe(_ source: Element, _ properties: Monitor<[String]>) {
     let handler: @convention(c) (gpointer?, UnsafeMutablePointer<GParamSpec>?, gpointer?) -> Void = {
       _, property, data in
       guard let property, let data else { return }
       let name = String(cString: property.pointee.name)
       Unmanaged<Monitor<[String]>>.fromOpaque(data).takeUnretainedValue().withLock { $0.append(name) }
     }
-    let screen = try ScreenPipeline(Self.canvas) { source in
-      g_signal_connect_data(
-        source.pointer, "notify", unsafeBitCast(handler, to: GCallback.self),
-        Unmanaged.passRetained(properties).toOpaque(),
-        { data, _ in if let data { Unmanaged<Monitor<[String]>>.fromOpaque(data).release() } },
-        GConnectFlags(rawValue: 0))
-    }
+    g_signal_connect_data(
+      source.pointer, "notify", unsafeBitCast(handler, to: GCallback.self),
+      Unmanaged.passRetained(properties).toOpaque(),
+      { data, _ in if let data { Unmanaged<Monitor<[String]>>.fromOpaque(data).release() } },
+      GConnectFlags(rawValue: 0))
+  }
+
+  /// Each of these has another value then, before the message of the end.
+  @Test func notificationsOfTheProgram() throws {
+    let properties = Monitor<[String]>([])
+    let screen = try ScreenPipeline(Self.canvas) { Self.observe($0, properties) }
     try screen.waitForCanvas()
     #expect(eventually { properties.withLock { $0 } == ["display-name", "pid"] })
     screen.press("q")
@@ -229,6 +232,25 @@ import Testing
   @Test func aCommandSetBeforeThereIsAScreenReplacesTheFirst() throws {
     let screen = try ScreenPipeline("command=no-such-program") { $0.set("command", program("canvas.py")) }
     try screen.waitForCanvas()
+  }
+
+  /// It is kept until the program is due, and started once.
+  @Test func aCommandSetBeforeItIsShownWaits() throws {
+    let screen = try ScreenPipeline("start=when-shown command=no-such-program")
+    try screen.wait(for: "empty screen") { _ in true }
+    let properties = Monitor<[String]>([])
+    Self.observe(screen.source, properties)
+    screen.source.set("command", program("canvas.py"))
+    // The window takes orders together, and a picture of another size comes after it has taken the command. Pictures
+    // keep their distance, in which a program that was started would have been reported.
+    for width in [330, 340, 350, 320] {
+      try screen.setSize(width, 240)
+      try screen.wait(for: "width of \(width)") { $0.width == width }
+    }
+    #expect(screen.source["pid"] == "0")
+    screen.send(StreamStateEvent.make(.streaming)?.take())
+    try screen.waitForCanvas()
+    #expect(properties.withLock { $0 }.filter { $0 == "pid" } == ["pid"])
   }
 
   @Test func aStillProgramSendsAPictureASecond() throws {
