@@ -10,8 +10,8 @@ import class TestSupport.ManualClock
 @testable import SDLAppLink
 @testable import SDLLink
 
-/// The lower end of a sink's frame path, outside of any pipeline: with a connection whose peer reads nothing, and a
-/// clock that stands still.
+/// The lower end of a sink's frame path, outside of any pipeline: with a connection whose peer reads nothing by itself,
+/// and a clock that stands still.
 final class FrameBench {
   private final class Observer: AppConnectionObserver {
     func connection(_ connection: AppConnection, didReport event: ConnectionEvent) {}
@@ -88,6 +88,12 @@ final class FrameBench {
       guard queue(400_000, for: grant) == nil else { return }
     }
     Issue.record("the queue has no end")
+  }
+
+  /// The peer reads all that has been sent.
+  func readAll() {
+    var bytes = [UInt8](repeating: 0, count: 64 << 10)
+    while case .bytes = bytes.withUnsafeMutableBytes({ peer.receive(into: $0) }) {}
   }
 
   func payload(_ kind: FramePayload.Kind, _ byteCount: Int = 10) -> FramePayload {

@@ -179,4 +179,42 @@ import Testing
       withExtendedLifetime(bench) {}
     }
   }
+
+  /// The key frame that was requested may be among those that are dropped because the link is late.
+  @Test func aKeyFrameIsRequestedAgainAfterALateLink() throws {
+    let bench = try FrameBench(isLive: true)
+    try withFrames(bench) { frames in
+      let path = H264Path(bench.output)
+      let permission = bench.permission(bench.grant(1))
+      try bench.setGrant(permission.grant)
+      func send(_ frame: InputFrame) throws -> FrameOutcome {
+        try begin(frame, path)
+        path.begin(permission.grant)
+        bench.output.observeLink(permission.targets)
+        return path.send(frame, permission)
+      }
+      func requestCount() -> Int {
+        bench.takeResults().announcements.count { if case .keyFrameRequest = $0 { true } else { false } }
+      }
+      expectQueued(try send(frames[0]))
+      bench.clock.advance(by: .milliseconds(10))
+      bench.readAll()
+      path.resynchronize()
+      let missed = try send(frames[1])
+      guard case .dropped(.waitingForKeyFrame, GST_FLOW_OK) = missed else { throw TestFailure("\(missed)") }
+      #expect(requestCount() == 1)
+      // Other bytes are on the way for longer than encoded pictures may be, which is three times the latency.
+      #expect(bench.output.submitNow(bench.payload(.notice, 20_000), permission.grant) == nil)
+      bench.clock.advance(by: .milliseconds(600))
+      let late = try send(frames[0])
+      guard case .dropped(.latency, GST_FLOW_OK) = late else { throw TestFailure("\(late)") }
+      #expect(requestCount() == 0)
+      bench.clock.advance(by: .milliseconds(10))
+      bench.readAll()
+      let next = try send(frames[2])
+      guard case .dropped(.waitingForKeyFrame, GST_FLOW_OK) = next else { throw TestFailure("\(next)") }
+      #expect(requestCount() == 1)
+      withExtendedLifetime(bench) {}
+    }
+  }
 }
