@@ -109,13 +109,18 @@ import Testing
   }
 
   /// As what the application shows of them has to go.
-  @Test func permissionsAreNotifiedWhenTheyEnd() throws {
+  @Test(arguments: [true, false]) func permissionsAreNotifiedWhenTheyEnd(isLost: Bool) throws {
     let harness = try SinkHarness(.small().with { $0.policy = .listedApp })
     let counter = NotificationCounter(try harness.pipeline.sink.pointer, "permissions")
     try harness.start()
     try harness.settle()
     let count = counter.count
     #expect(count > 0)
+    if isLost {
+      harness.headUnit.server.perform(.refuseConnections(true))
+      harness.headUnit.server.perform(.cut)
+      #expect(eventually { counter.count == count + 1 })
+    }
     harness.pipeline.stop()
     #expect(counter.count == count + 1)
   }
