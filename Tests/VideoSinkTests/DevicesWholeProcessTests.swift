@@ -129,11 +129,17 @@ import Testing
     #expect(looks.withLock { $0.isEmpty })
   }
 
-  /// Monitors look for devices again and again.
+  /// Monitors look for devices again and again. The texts are long, so that one that is left shows.
   @Test func noMemoryIsLeft() throws {
     _ = try list()
     let type = g_type_from_name("GstSdlDevice")
-    let devices = [Device(name: "A", deviceClass: "Video/Sink", element: VideoSink.type, uri: "sdl://a")]
+    let text = String(repeating: "a", count: 1000)
+    let devices = [Device(name: text, deviceClass: "Video/Sink", element: VideoSink.type, uri: "sdl://\(text)")]
+    let element = try Element("sdlvideosink")
+    let pad = try #require(gst_element_get_static_pad(element.pointer, "sink"))
+    defer { gst_object_unref(pad) }
+    let caps = try #require(gst_pad_get_pad_template_caps(pad))
+    defer { gst_caps_unref(caps) }
     func look(_ count: Int) {
       for _ in 0..<count {
         g_list_free_full(
@@ -144,11 +150,13 @@ import Testing
           })
       }
     }
+    let references = caps.pointee.mini_object.refcount
     look(5000)
     let before = try residentBytes()
     look(20_000)
     let growth = try residentBytes() - before
     #expect(growth < 2 << 20, "\(growth)")
+    #expect(caps.pointee.mini_object.refcount == references)
   }
 
   @Test(.enabled(if: Avahi.canStart)) func aHeadUnitThatAnnouncesItself() throws {
