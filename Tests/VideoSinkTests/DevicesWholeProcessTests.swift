@@ -140,8 +140,12 @@ import Testing
     defer { gst_object_unref(pad) }
     let caps = try #require(gst_pad_get_pad_template_caps(pad))
     defer { gst_caps_unref(caps) }
+    let provider = try #require(gst_device_provider_factory_get_by_name("sdldeviceprovider"))
+    defer { gst_object_unref(provider) }
+    let present = DeviceList(of: provider, type: type)
     func look(_ count: Int) {
-      for _ in 0..<count {
+      for number in 0..<count {
+        if number.isMultiple(of: 5), let listed = present.add(devices[0]) { present.remove(listed) }
         g_list_free_full(
           Device.list(devices, of: type),
           { device in
