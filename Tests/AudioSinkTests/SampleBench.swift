@@ -18,23 +18,35 @@ final class SampleBench {
   private let element: Element
   private let clock: UnsafeMutablePointer<GstClock>
   private let peer: Socket
+  /// Upstream; it only answers whether it is live.
+  private let source: UnsafeMutablePointer<GstPad>
 
   /// At running time 1 s, with a service and PCM of 16 kHz.
-  init() throws {
+  ///
+  /// - Parameters:
+  ///   - isLive: whether the sound is live.
+  ///   - isFull: whether the kernel takes nothing more.
+  ///   - time: the connection's.
+  init(isLive: Bool = false, isFull: Bool = false, time: TimeSource = .monotonic) throws {
     element = try Element("sdlaudiosink")
     sink = AudioSink(element.pointer.cast())
-    app = try AppClient(AppSettings(), AppMember(sink), ProtocolLog(sink.gstElement))
+    app = try AppClient(AppSettings(), AppMember(sink), ProtocolLog(sink.gstElement), time: time)
     stream = AudioStream(sink: sink, app: app, settings: AudioSinkSettings())
     let made = try #require(g_object_new_with_properties(gst_system_clock_get_type(), 0, nil, nil))
     clock = made.cast()
     gst_object_ref_sink(clock)
     let (ours, theirs) = try Socket.pair()
     peer = theirs
+    source = try #require(gst_pad_new("src", GST_PAD_SRC))
+    gst_object_ref_sink(source)
+    let filling = [UInt8](repeating: 0, count: 64 << 10)
+    while isFull, case .bytes = filling.withUnsafeBytes({ ours.send($0) }) {}
     app.connection.writer.open(ours)
     setTime(.seconds(1))
     gst_element_set_clock(sink.gstElement, clock)
     gst_segment_init(&sink.baseSink.pointee.segment, GST_FORMAT_TIME)
     gst_pad_set_active(sink.pad, 1)
+    if isLive { linkLiveSource() }
     try setCaps(PCMFormat())
     stream.play()
     try setGrant(1)
@@ -42,10 +54,25 @@ final class SampleBench {
 
   deinit {
     gst_pad_set_active(sink.pad, 0)
+    gst_pad_unlink(source, sink.pad)
+    gst_object_unref(source)
     gst_element_set_clock(sink.gstElement, nil)
     gst_object_unref(clock)
     app.connection.writer.close()
     app.end(isQuiet: true)
+  }
+
+  private func linkLiveSource() {
+    gst_pad_set_query_function_full(
+      source,
+      { pad, parent, query in
+        guard let query, query.pointee.type == GST_QUERY_LATENCY else {
+          return gst_pad_query_default(pad, parent, query)
+        }
+        gst_query_set_latency(query, 1, 0, 0)
+        return 1
+      }, nil, nil)
+    #expect(gst_pad_link(source, sink.pad) == GST_PAD_LINK_OK)
   }
 
   var counters: AudioSinkCounters { sink.state.withLock { $0.counters } }

@@ -1,10 +1,13 @@
 import GStreamerKit
+import SDLLink
 import SDLMessages
+import TestSupport
 import Testing
 
 @testable import Plugin
 @testable import PluginTestSupport
 @testable import SDLApp
+@testable import SDLAppLink
 
 /// Samples on their way to the queue.
 @Suite struct SamplePathTests {
@@ -59,6 +62,61 @@ import Testing
     #expect(bench.counters.dropped(.discarded) == 80 && bench.counters.samplesQueued == 0)
     // Its memory is there for the next one.
     #expect(bench.sink.state.withLock { $0.payloads.count } == 1)
+  }
+}
+
+/// Live sound that a head unit does not take. The default lead of 200 ms and 500 ms may be on their way.
+@Suite struct LiveSoundDelayTests {
+  private let clock = ManualClock()
+
+  private func bench(isFull: Bool) throws -> SampleBench {
+    let clock = clock
+    return try SampleBench(isLive: true, isFull: isFull, time: TimeSource { clock.now })
+  }
+
+  /// Brings a tenth of a second, at its time; returns whether it is left out.
+  private func leavesOut(_ number: Int, _ bench: SampleBench) throws -> Bool {
+    let before = bench.counters.dropped(.queueFull)
+    let time = Duration.seconds(1) + .milliseconds(100 * number)
+    bench.setTime(time)
+    try bench.render(1600, at: time)
+    let dropped = bench.counters.dropped(.queueFull) - before
+    #expect([0, 1600].contains(dropped))
+    return dropped > 0
+  }
+
+  /// Seven tenths of a second may wait in the queue, and what comes then. The connection hears of more, and silence is
+  /// not added to it.
+  @Test func whatWaitsInTheQueue() throws {
+    let bench = try bench(isFull: true)
+    let writer = bench.app.connection.writer
+    func isDeferred() -> Bool { writer.read(.audio, \.isDeferred) }
+    for number in 0..<8 {
+      let isLeftOut = try leavesOut(number, bench)
+      #expect(!isLeftOut && !isDeferred(), "\(number)")
+    }
+    #expect(writer.read(.audio, \.statistics).queuedByteCount == 8 * 3200)
+    let isLeftOut = try leavesOut(8, bench)
+    #expect(isLeftOut && isDeferred())
+    bench.setTime(.milliseconds(1900))
+    try bench.render(320, at: .milliseconds(1950))
+    #expect(writer.read(.audio, \.statistics).queuedByteCount == 8 * 3200)
+    #expect(bench.counters.dropped(.queueFull) == 1920)
+  }
+
+  /// The same of what the kernel has, which is as old as the first look at it after it was sent.
+  @Test func whatWaitsInTheKernel() throws {
+    let bench = try bench(isFull: false)
+    for number in 0..<2 {
+      let isLeftOut = try leavesOut(number, bench)
+      #expect(!isLeftOut)
+    }
+    clock.advance(by: .milliseconds(700))
+    let isLeftOut = try leavesOut(2, bench)
+    #expect(!isLeftOut && bench.counters.samplesSent == 3 * 1600)
+    clock.advance(by: .nanoseconds(1))
+    let isLateLeftOut = try leavesOut(3, bench)
+    #expect(isLateLeftOut && bench.app.connection.writer.read(.audio, \.isDeferred))
   }
 }
 

@@ -81,4 +81,35 @@ import Testing
     #expect(eventually { permissions().allSatisfy { $0 == "1600" } }, "\(permissions())")
     withExtendedLifetime(capture) {}
   }
+
+  /// The number of processes that have the memory of each picture of this process with so many bytes attached.
+  private func attachments(_ size: ScreenSize) -> [String] {
+    let table = (try? String(contentsOfFile: "/proc/sysvipc/shm", encoding: .utf8)) ?? ""
+    let rows = table.split(separator: "\n").dropFirst().map { $0.split(separator: " ") }
+    return rows.filter { $0.count > 6 && $0[4] == "\(getpid())" && $0[3] == "\(size.width * size.height * 4)" }
+      .map { String($0[6]) }
+  }
+
+  /// Neither this process nor the X server keeps the memory of a former size, or of a capture that has ended.
+  @Test func formerMemoryGoes() throws {
+    defer { end() }
+    let display = try connect()
+    var capture: ScreenCapture? = try ScreenCapture(display, showsPointer: false)
+    // No other test has these sizes.
+    let (small, large) = (ScreenSize(322, 242), ScreenSize(638, 478))
+    try display.setScreenSize(small, pixelsPerInch: 96)
+    #expect(try capture?.take() != nil)
+    #expect(attachments(small) == ["2"])
+    try display.setScreenSize(large, pixelsPerInch: 96)
+    #expect(try capture?.take() != nil)
+    #expect(attachments(small) == [] && attachments(large) == ["2"])
+    // A smaller picture fits into it.
+    try display.setScreenSize(small, pixelsPerInch: 96)
+    #expect(try capture?.take() != nil)
+    #expect(attachments(small) == [] && attachments(large) == ["2"])
+    capture = nil
+    // The answer shows that the server has carried out everything before.
+    display.readSize()
+    #expect(attachments(large) == [])
+  }
 }

@@ -172,8 +172,11 @@ import TestSupport
     }
   }
 
+  /// With 234 numbers of macroblocks, such as 584 to 596 and 1024, the zeros end with a byte of 3, in front of which an
+  /// emulation prevention byte has to be.
   @Test func everyCount() {
-    for count in [1, 2, 3, 7, 20, 64, 99, 396, 1500, 3600, 8160] {
+    var escaped: [Int] = []
+    for count in [1, 2, 3, 7, 20, 64, 99, 396, 584, 592, 596, 597, 1024, 1500, 3600, 8160] {
       var reference = ReferenceEncoder()
       for macroblock in 0..<count {
         reference.skip()
@@ -181,9 +184,29 @@ import TestSupport
       }
       var writer = PayloadBitWriter()
       SkipRun.write(count, to: &writer)
-      var expected = PayloadBitWriter()
-      for bit in reference.bits { expected.flag(bit) }
-      #expect(writer.nalUnit(header: 1) == expected.nalUnit(header: 1), "\(count)")
+      var expected = BitWriter()
+      // The stop bit is the last one.
+      for bit in reference.bits.dropLast() { expected.flag(bit) }
+      let unit = expected.nalUnit(header: 1)
+      #expect(writer.nalUnit(header: 1) == [0, 0, 0, 1] + unit, "\(count)")
+      #expect(reference.bits.last == true, "\(count)")
+      if unit.suffix(5).starts(with: [0, 0, 3, 3]) { escaped.append(count) }
     }
+    #expect(escaped == [584, 592, 596, 1024])
+  }
+}
+
+/// H.264, 7.4.1: nothing in a NAL unit looks like a start code, or like an emulation prevention byte.
+@Suite struct EmulationPreventionTests {
+  @Test(arguments: [
+    ("00 00 01", "00 00 03 01"), ("00 00 02", "00 00 03 02"), ("00 00 03", "00 00 03 03"), ("00 00 04", "00 00 04"),
+    ("00 00 00 01", "00 00 03 00 01"), ("00 00 00 00 01", "00 00 03 00 00 03 01"),
+    ("00 00 03 00 00 03", "00 00 03 03 00 00 03 03"), ("00 03 00 01", "00 03 00 01"), ("FF 00 00 03", "FF 00 00 03 03"),
+    ("00 00 FF 03", "00 00 FF 03"),
+  ])
+  func bytes(_ payload: String, _ expected: String) {
+    var writer = PayloadBitWriter()
+    for byte in [UInt8](hex: payload) { writer.bits(Int(byte), 8) }
+    #expect(writer.nalUnit(header: 0x41) == [0, 0, 0, 1, 0x41] + [UInt8](hex: expected))
   }
 }

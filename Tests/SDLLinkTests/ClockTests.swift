@@ -1,9 +1,12 @@
+import Glibc
 import SDLHeadUnit
+import SDLHeadUnitLink
 import TestSupport
 import Testing
 
 @testable import SDLApp
 @testable import SDLAppLink
+@testable import SDLLink
 
 extension LinkTests {
   /// What the connection thread does when a deadline is reached, and not before.
@@ -64,6 +67,48 @@ extension LinkTests {
       }
       #expect(pair.connection.video.statistics.discardedMessages == (isBlocked ? 1 : 0))
       pair.stop()
+    }
+
+    /// Of Bluetooth, only what the kernel takes is known.
+    @Test func slowPeerIsKeptWithoutAcknowledgements() throws {
+      let headUnit = HeadUnitRecorder(keepsVideo: false)
+      let server = try HeadUnitServer(
+        configuration: quickHeadUnit(), address: "127.0.0.1", port: 0, observer: headUnit)
+      try server.start()
+      let (app, clock) = (ConnectionRecorder(), clock)
+      var session = testSession
+      session.heartbeatInterval = nil
+      var configuration = AppConnection.Configuration(
+        endpoint: .tcp(host: "127.0.0.1", port: try #require(server.port)), session: session,
+        clock: TimeSource { clock.now })
+      configuration.makeSocket = UnacknowledgedSocket.make
+      let connection = AppConnection(configuration: configuration, observer: app)
+      let wakeUp = connection.wakeUp
+      clock.onAdvance { wakeUp.signal() }
+      connection.setVideoRequest(testRequest)
+      try connection.start()
+      let grant = try #require(app.waitForGrant())
+      let id = try #require(headUnit.waitForConnection())
+      server.setReading(false, for: id)
+      let payload = TestPayload(noise(7_500_000))
+      #expect(connection.video.submit(payload, grantEpoch: grant.epoch, blocking: true) == .queued)
+      #expect(eventually { connection.isBlocked })
+      server.perform(.shape(try LinkShape.parse(["up=16mbit"])))
+      server.setReading(true, for: id)
+      for _ in 0..<3 {
+        let count = connection.writer.sentByteCount
+        #expect(eventually { connection.writer.sentByteCount > count || payload.outcomes == [true] })
+        #expect(connection.settle(app))
+        clock.advance(by: .seconds(4))
+        #expect(connection.settle(app))
+      }
+      #expect(!app.events.contains { if case .stalled = $0 { true } else { false } })
+      connection.stop(grace: .seconds(1))
+      clock.advance(by: .seconds(1))
+      connection.join()
+      #expect(app.waitForEnd() == .some(nil))
+      server.stop()
+      server.join()
     }
 
     @Test func drainingIsBounded() throws {
@@ -142,5 +187,15 @@ extension LinkTests {
       pair.stop()
       #expect(pair.app.timerCount == 1)
     }
+  }
+}
+
+/// One that does not tell what the peer has acknowledged.
+private final class UnacknowledgedSocket: Socket, @unchecked Sendable {
+  override var unacknowledgedByteCount: UInt64? { nil }
+
+  static func make(family: Int32) -> Socket? {
+    let descriptor = socket(family, Int32(SOCK_STREAM.rawValue), 0)
+    return descriptor < 0 ? nil : UnacknowledgedSocket(adopting: descriptor)
   }
 }

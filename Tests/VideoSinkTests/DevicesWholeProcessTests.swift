@@ -129,13 +129,23 @@ import Testing
     #expect(looks.withLock { $0.isEmpty })
   }
 
-  /// Monitors look for devices again and again.
+  /// Monitors look for devices again and again. The texts are long, so that one that is left shows.
   @Test func noMemoryIsLeft() throws {
     _ = try list()
     let type = g_type_from_name("GstSdlDevice")
-    let devices = [Device(name: "A", deviceClass: "Video/Sink", element: VideoSink.type, uri: "sdl://a")]
+    let text = String(repeating: "a", count: 1000)
+    let devices = [Device(name: text, deviceClass: "Video/Sink", element: VideoSink.type, uri: "sdl://\(text)")]
+    let element = try Element("sdlvideosink")
+    let pad = try #require(gst_element_get_static_pad(element.pointer, "sink"))
+    defer { gst_object_unref(pad) }
+    let caps = try #require(gst_pad_get_pad_template_caps(pad))
+    defer { gst_caps_unref(caps) }
+    let provider = try #require(gst_device_provider_factory_get_by_name("sdldeviceprovider"))
+    defer { gst_object_unref(provider) }
+    let present = DeviceList(of: provider, type: type)
     func look(_ count: Int) {
-      for _ in 0..<count {
+      for number in 0..<count {
+        if number.isMultiple(of: 5), let listed = present.add(devices[0]) { present.remove(listed) }
         g_list_free_full(
           Device.list(devices, of: type),
           { device in
@@ -144,11 +154,13 @@ import Testing
           })
       }
     }
+    let references = caps.pointee.mini_object.refcount
     look(5000)
     let before = try residentBytes()
     look(20_000)
     let growth = try residentBytes() - before
     #expect(growth < 2 << 20, "\(growth)")
+    #expect(caps.pointee.mini_object.refcount == references)
   }
 
   @Test(.enabled(if: Avahi.canStart)) func aHeadUnitThatAnnouncesItself() throws {

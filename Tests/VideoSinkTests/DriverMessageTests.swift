@@ -127,7 +127,7 @@ import Testing
 }
 
 /// Counts the notifications of a property.
-private final class NotificationCounter {
+final class NotificationCounter {
   private let number = Monitor(0)
 
   init(_ element: UnsafeMutablePointer<GstElement>, _ property: String) {
