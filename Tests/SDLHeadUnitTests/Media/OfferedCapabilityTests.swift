@@ -84,4 +84,19 @@ import Testing
       VideoServiceParameters(width: wantedWidth, height: wantedHeight))
     #expect(effective == ImageResolution(effectiveWidth, effectiveHeight))
   }
+
+  /// Touchable rectangles lie within the largest width and height, of whichever entries.
+  @Test(
+    arguments: [
+      (0, 0, 800, 600, true), (1, 0, 800, 1, false), (0, 1, 1, 600, false), (0, 0, 801, 1, false),
+      (0, 0, 1, 601, false), (-1, 0, 1, 1, false), (0, -1, 1, 1, false), (0, 0, -1, 1, false), (0, 0, 1, -1, false),
+    ])
+  func rectangles(x: Double, y: Double, width: Double, height: Double, areInside: Bool) {
+    var root = Self.entry(800, 480)
+    root.hapticSpatialDataSupported = true
+    let rectangle = HapticRectangle(id: 1, x: x, y: y, width: width, height: height)
+    root.additionalCapabilities = [Self.entry(400, 600)]
+    let faults = HapticRules(capability: root, screen: ImageResolution(1, 1)).faults(of: [rectangle])
+    #expect(faults == (areInside ? [] : [.outsideDisplay(rectangle, display: ImageResolution(800, 600))]))
+  }
 }

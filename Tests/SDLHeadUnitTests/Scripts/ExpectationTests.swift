@@ -178,6 +178,15 @@ import Testing
       outcomes(&run) == ["3: the test ended before; nothing came", "4: the test ended before it began"])
   }
 
+  /// What follows the last expectation belongs to the test.
+  @Test func stepsBehindTheLastExpectation() throws {
+    var run = try run("then: expect Show\nthen: cut")
+    _ = due(&run)
+    run.note(Self.show, app: 1, now: Self.start)
+    #expect(run.takeEnd() == nil)
+    #expect(due(&run) == [2] && run.takeEnd() == .settled)
+  }
+
   /// A test may quit after all that it expects has ended.
   @Test func bothEnds() throws {
     var run = try run("then: expect Show\nat 1: quit")

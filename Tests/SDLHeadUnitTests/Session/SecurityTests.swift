@@ -245,6 +245,17 @@ import Testing
     #expect(early.violations == [.dataBeforeAcknowledgement(.audio)])
   }
 
+  /// The handshake goes on for the start that is left.
+  @Test(arguments: [ServiceType.audio, .video]) func endOfOneOfTwoDuringHandshake(ended: ServiceType) {
+    var app = TestApp.secured(.require)
+    app.startEncrypted(.audio)
+    app.startEncrypted()
+    app.send(.endService, ended)
+    app.forget()
+    app.shakeHands()
+    #expect(app.controls == [ended == .audio ? "video startServiceACK" : "audio startServiceACK"])
+  }
+
   @Test func commands() throws {
     for handshake in HeadUnitBehaviour.Handshake.allCases {
       #expect(
