@@ -66,8 +66,6 @@ package final class HTTPServer: Sendable {
 
   /// How long clients may take to read the last answers.
   private static let longestEnd = Duration.seconds(1)
-  /// How long a connection may be silent before and in a request, in seconds.
-  private static let longestSilence: guint = 60
   /// G_PRIORITY_LOW
   private static let lowPriority: Int32 = 300
   /// G_PRIORITY_HIGH
@@ -91,15 +89,18 @@ package final class HTTPServer: Sendable {
   package let port: UInt16
   private let token: [UInt8]
   private let pages: [String: HTTPAnswer]
+  private let longestSilence: guint
   private let handler: Handler
   private let state = Monitor(State())
 
   /// Listens at a host name or numeric address, nil for all of this machine's; port 0 takes any that is free.
   /// - Parameters:
   ///   - pages: answers to GET without a token, by their paths: they may hold no secret.
+  ///   - longestSilence: how long a connection may be silent before and in a request, in seconds.
   ///   - handler: is called on the server's thread, and must not block; the responder may be used later, on any thread.
   package init(
-    address: String?, port: UInt16, token: String, pages: [String: HTTPAnswer] = [:], handler: @escaping Handler
+    address: String?, port: UInt16, token: String, pages: [String: HTTPAnswer] = [:], longestSilence: guint = 60,
+    handler: @escaping Handler
   ) throws(HTTPServerFailure) {
     guard let soup = Self.functions?.pointee else { throw .noLibrary }
     let listening = try Self.listening(address, port)
@@ -107,6 +108,7 @@ package final class HTTPServer: Sendable {
     self.port = listening.port
     self.token = Array("Bearer \(token)".utf8)
     self.pages = pages
+    self.longestSilence = longestSilence
     self.handler = handler
     do throws(LinkError) {
       try WorkerThread.detach(name: "http") { self.run(listening.descriptor) }
@@ -223,7 +225,8 @@ package final class HTTPServer: Sendable {
   private func addTimeLimit(_ server: OpaquePointer) {
     let begun: @convention(c) (OpaquePointer?, OpaquePointer?, UnsafeMutableRawPointer?) -> Void = { _, message, data in
       guard let message, let data else { return }
-      Unmanaged<HTTPServer>.fromOpaque(data).takeUnretainedValue().limitSilence(of: message, HTTPServer.longestSilence)
+      let server = Unmanaged<HTTPServer>.fromOpaque(data).takeUnretainedValue()
+      server.limitSilence(of: message, server.longestSilence)
     }
     _ = soup.g_signal_connect_data(
       UnsafeMutableRawPointer(server), "request-started", unsafeBitCast(begun, to: GCallback.self),

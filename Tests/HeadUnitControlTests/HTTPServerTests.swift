@@ -146,6 +146,30 @@ import Testing
     #expect(try ask(server, "DELETE", "/", token: "wrong").status == "401", "it goes on")
   }
 
+  /// A connection may not be silent for long, before nor in a request; an answer may take its time.
+  @Test func silence() throws {
+    let server = try HTTPServer(
+      address: "127.0.0.1", port: 0, token: Self.token, longestSilence: 1,
+      handler: { _, responder in
+        _ = try? WorkerThread.detach(name: "late") {
+          usleep(2_200_000)
+          responder.answer(HTTPAnswer([]))
+        }
+      })
+    defer { server.stop() }
+    let clients = try ["", "GET / HTTP/1.1\r\nHost: x\r\n", head("POST", "/", ["Content-Length: 2"]) + "1"].map {
+      try connect(server.port, $0)
+    }
+    defer { for client in clients { close(client) } }
+    #expect(try ask(server, "GET", "/").status == "200")
+    for client in clients {
+      var bytes = [UInt8](repeating: 0, count: 4096)
+      var count = read(client, &bytes, bytes.count)
+      while count > 0 { count = read(client, &bytes, bytes.count) }
+      #expect(count == 0 || errno == ECONNRESET)
+    }
+  }
+
   /// The port is free, clients are let go, and late answers do nothing.
   @Test func theEnd() throws {
     let responders = Monitor<[HTTPResponder]>([])

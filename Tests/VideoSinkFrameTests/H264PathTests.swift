@@ -180,6 +180,29 @@ import Testing
     }
   }
 
+  /// Each loss asks for a key frame of its own, once.
+  @Test func eachLossRequestsAKeyFrame() throws {
+    let bench = try FrameBench(isLive: true)
+    try withFrames(bench) { frames in
+      let path = H264Path(bench.output)
+      let permission = bench.permission(bench.grant(1))
+      try bench.setGrant(permission.grant)
+      for _ in 0..<2 {
+        path.resynchronize()
+        for (frame, count) in [(frames[1], 1), (frames[2], 0), (frames[0], 0)] {
+          try begin(frame, path)
+          path.begin(permission.grant)
+          _ = path.send(frame, permission)
+          let requests = bench.takeResults().announcements.count {
+            if case .keyFrameRequest = $0 { true } else { false }
+          }
+          #expect(requests == count)
+        }
+      }
+      withExtendedLifetime(bench) {}
+    }
+  }
+
   /// The key frame that was requested may be among those that are dropped because the link is late.
   @Test func aKeyFrameIsRequestedAgainAfterALateLink() throws {
     let bench = try FrameBench(isLive: true)
