@@ -1,4 +1,5 @@
 import SDLHeadUnit
+import SDLHeadUnitLink
 import SDLMessages
 import TestSupport
 import Testing
@@ -39,6 +40,28 @@ extension LinkTests {
       }
       #expect(eventually { count(pair.app) == before + 600 })
       pair.stop()
+    }
+
+    /// The app reads on by itself when the time is over; nothing else wakes it up here.
+    @Test func theEndOfAPause() throws {
+      let headUnit = HeadUnitRecorder()
+      let server = try HeadUnitServer(configuration: quickHeadUnit(), address: "127.0.0.1", port: 0, observer: headUnit)
+      try server.start()
+      let app = ConnectionRecorder()
+      let connection = makeConnection(port: try #require(server.port), heartbeat: nil, observer: app)
+      try connection.start()
+      #expect(eventually { app.events.contains { if case .session(.hmiStatus) = $0 { true } else { false } } })
+      let before = count(app)
+      server.control(.everyApp) { session, now in
+        (0..<220).flatMap { _ in
+          session.setHMIStatus(HMIStatus(level: .full, videoStreamingState: .streamable), now: now)
+        }
+      }
+      #expect(eventually { count(app) >= before + 220 })
+      connection.stop(grace: .seconds(1))
+      connection.join()
+      server.stop()
+      server.join()
     }
 
     /// A peer that is gone is read to the end, which may be the reason.

@@ -76,4 +76,17 @@ import Testing
       #expect(runs.apps == nil && runs.takeEndedRest() == nil)
     }
   }
+  /// An app that has ended makes room for the next one.
+  @Test func endedAppsAreForgotten() throws {
+    let apps = SharedApps()
+    weak var former: AppClient?
+    for count in 0..<3 {
+      guard case .made(let app, _) = try apps.join(AppSettings(), sink, time: .monotonic) else {
+        throw TestFailure("the app that has ended is used again")
+      }
+      #expect(former == nil, "after \(count) apps")
+      former = app
+      app.end(isQuiet: true)
+    }
+  }
 }

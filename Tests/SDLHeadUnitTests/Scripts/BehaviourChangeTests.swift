@@ -127,13 +127,21 @@ import Testing
     app.wait(.milliseconds(1))
     app.video(Stream.picture)
     #expect(app.events.last == .videoData(Stream.picture))
+    // Each service has a player of its own.
+    app.send(.endService, .video)
+    app.startVideo(.standard)
+    app.video(Stream.keyFrame)
+    #expect(app.events.last == .videoMissed)
+    app.wait(.milliseconds(500))
+    app.video(Stream.picture)
+    #expect(app.events.last == .videoData(Stream.picture))
     app.change(.player(.absent))
     app.video(Stream.picture)
     #expect(app.events.last == .videoMissed)
     app.change(.player(.connects(after: .zero)))
     app.video(Stream.picture)
     #expect(app.events.last == .videoData(Stream.picture))
-    #expect(app.session.statistics.pictures == 5 && app.violations == [])
+    #expect(app.session.statistics.pictures == 7 && app.violations == [])
   }
 
   @Test func dataTimeout() {
