@@ -83,6 +83,16 @@ import Testing
     #expect(gestures.move(2, x: 150, y: 401) == [])
   }
 
+  /// Nor does a third finger that leaves, although the middle and the distance of the other two are others.
+  @Test func aThirdFingerThatLeavesTurnsNothing() {
+    var gestures = TouchGestures()
+    for (id, x, y) in [(0, 100, 100), (1, 1100, 100), (2, 600, 400)] as [(UInt32, Double, Double)] {
+      _ = gestures.down(id, x: x, y: y)
+    }
+    #expect(gestures.up(2) == [] && gestures.move(0, x: 101, y: 101) == [])
+    #expect(gestures.move(0, x: 100, y: 160) == [.button(4, isDown: true), .button(4, isDown: false)])
+  }
+
   @Test(arguments: [(75.0, 225.0, 4), (115.0, 185.0, 5)])
   func pinchesTurnTheWheelWithControl(left: Double, right: Double, button: Int) {
     var gestures = TouchGestures()
