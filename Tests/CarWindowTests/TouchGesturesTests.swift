@@ -93,6 +93,24 @@ import Testing
     #expect(gestures.move(0, x: 100, y: 160) == [.button(4, isDown: true), .button(4, isDown: false)])
   }
 
+  /// Two fingers, of which one moves: their distance changes by less than 15 %, by more, by less of that, and back.
+  @Test func stepsOfAPinch() {
+    var gestures = TouchGestures()
+    _ = gestures.down(0, x: 100, y: 100)
+    _ = gestures.down(1, x: 200, y: 100)
+    func step(_ x: Int, _ button: Int) -> [ScreenInput] {
+      [
+        .move(x: x, y: 100), .key("Control_L", isDown: true), .button(button, isDown: true),
+        .button(button, isDown: false), .key("Control_L", isDown: false),
+      ]
+    }
+    #expect(gestures.move(0, x: 86, y: 100) == [])
+    #expect(gestures.move(0, x: 84, y: 100) == step(142, 4))
+    #expect(gestures.move(0, x: 70, y: 100) == [])
+    #expect(gestures.move(0, x: 102, y: 100) == step(151, 5))
+    #expect(gestures.move(0, x: 100, y: 100) == [])
+  }
+
   @Test(arguments: [(75.0, 225.0, 4), (115.0, 185.0, 5)])
   func pinchesTurnTheWheelWithControl(left: Double, right: Double, button: Int) {
     var gestures = TouchGestures()
