@@ -136,6 +136,16 @@ import Testing
     #expect(gestures.move(0, x: 9, y: 9) == [] && gestures.up(0) == [])
   }
 
+  /// XTEST has 16 bits for a coordinate.
+  @Test(
+    arguments: [
+      (0.9, 0), (-0.1, -1), (32_767.9, 32_767), (32_768, 32_767), (1e300, 32_767), (-32_768, -32_768),
+      (-32_769, -32_768), (.infinity, 0), (-.infinity, 0), (.nan, 0),
+    ] as [(Double, Int)])
+  func pixels(place: Double, pixel: Int) {
+    #expect(TouchGestures.pixel(place) == pixel)
+  }
+
   @Test(arguments: [Double.nan, .infinity, -.infinity, 1e300, -1e300])
   func placesThatAreNone(_ place: Double) {
     var gestures = TouchGestures()
