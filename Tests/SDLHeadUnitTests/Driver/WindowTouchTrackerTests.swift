@@ -3,7 +3,6 @@ import Testing
 
 @testable import SDLHeadUnit
 
-/// Events of a window, and the touches that come of them.
 @Suite struct WindowTouchTrackerTests {
   /// Events of a window, with the sizes of the display and of the pictures.
   struct Case: CustomTestStringConvertible, Sendable {
@@ -132,6 +131,35 @@ import Testing
         .press(x: 10, y: 10), .down(7, x: 10, y: 10), .cancel, .release(x: 10, y: 10), .up(7, x: 10, y: 10),
       ],
       sent: ["BEGIN 0 10 10", "CANCEL 0 10 10"], unused: [3, 4]),
+    Case(
+      testDescription: "cancelled during an emulated press",
+      inputs: [
+        .down(7, x: 10, y: 10), .up(7, x: 10, y: 10), .press(x: 10, y: 10), .cancel, .move(x: 11, y: 10),
+        .release(x: 11, y: 10),
+      ],
+      sent: ["BEGIN 0 10 10", "END 0 10 10"], unused: [4, 5]),
+    Case(
+      testDescription: "cancelled after a tap, mouse events first",
+      inputs: [
+        .press(x: 10, y: 10), .release(x: 10, y: 10), .down(7, x: 10, y: 10), .cancel, .motion(7, x: 50, y: 10),
+        .up(7, x: 50, y: 10),
+      ],
+      sent: ["BEGIN 0 10 10", "END 0 10 10"], unused: [4, 5]),
+    Case(
+      testDescription: "cancelled before the mouse events come",
+      inputs: [.down(7, x: 10, y: 10), .cancel, .press(x: 10, y: 10), .release(x: 10, y: 10)],
+      sent: ["BEGIN 0 10 10", "CANCEL 0 10 10", "BEGIN 0 10 10", "END 0 10 10"]),
+    Case(
+      testDescription: "cancelled before the touch of a click comes",
+      inputs: [.press(x: 10, y: 10), .cancel, .down(7, x: 10, y: 10), .up(7, x: 10, y: 10)],
+      sent: ["BEGIN 0 10 10", "CANCEL 0 10 10", "BEGIN 0 10 10", "END 0 10 10"]),
+    Case(
+      testDescription: "cancelled before the frame",
+      inputs: [
+        .frame, .down(7, x: 1, y: 1), .up(7, x: 1, y: 1), .cancel, .down(7, x: 2, y: 2), .cancel,
+        .down(7, x: 3, y: 3), .frame,
+      ],
+      sent: ["BEGIN 0 1 1", "END 0 1 1", "BEGIN 0 2 2", "CANCEL 0 2 2", "BEGIN 0 3 3"]),
     Case(
       testDescription: "coordinates that are not finite",
       inputs: [.press(x: .nan, y: 1), .down(1, x: 1, y: .infinity)], sent: [], unused: [0, 1]),
