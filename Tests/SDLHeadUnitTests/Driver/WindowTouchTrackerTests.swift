@@ -161,6 +161,27 @@ import Testing
       ],
       sent: ["BEGIN 0 1 1", "END 0 1 1", "BEGIN 0 2 2", "CANCEL 0 2 2", "BEGIN 0 3 3"]),
     Case(
+      testDescription: "a finger that continued a press is up, and down again",
+      inputs: [
+        .press(x: 10, y: 10), .down(7, x: 10, y: 10), .up(7, x: 10, y: 10), .down(7, x: 100, y: 100),
+        .motion(7, x: 110, y: 100),
+      ],
+      sent: ["BEGIN 0 10 10", "END 0 10 10", "BEGIN 0 100 100", "MOVE 0 110 100"]),
+    Case(
+      testDescription: "another finger than the one that continued a press is up",
+      inputs: [
+        .press(x: 10, y: 10), .down(7, x: 10, y: 10), .down(8, x: 100, y: 100), .up(8, x: 100, y: 100),
+        .motion(7, x: 11, y: 10), .frame,
+      ],
+      sent: ["BEGIN 0 10 10", "BEGIN 1 100 100", "END 1 100 100"]),
+    Case(
+      testDescription: "one pixel beside a path of the mouse, and two",
+      inputs: [
+        .frame, .press(x: 10, y: 10), .down(7, x: 10, y: 10), .motion(7, x: 11, y: 9), .frame, .up(7, x: 11, y: 9),
+        .frame, .press(x: 50, y: 50), .down(7, x: 50, y: 50), .motion(7, x: 51, y: 52), .frame,
+      ],
+      sent: ["BEGIN 0 10 10", "END 0 11 9", "BEGIN 0 50 50", "MOVE 0 51 52"]),
+    Case(
       testDescription: "coordinates that are not finite",
       inputs: [.press(x: .nan, y: 1), .down(1, x: 1, y: .infinity)], sent: [], unused: [0, 1]),
     Case(
