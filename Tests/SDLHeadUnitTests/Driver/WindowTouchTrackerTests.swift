@@ -244,6 +244,21 @@ import Testing
     }
   }
 
+  /// Nor is one farther away than a pixel of a small window may be in the picture.
+  @Test(arguments: [
+    (16.0, 16.0, 1), (-16, -16, 1), (16.5, 0, 2), (-16.5, 0, 2), (0, 16.5, 2), (0, -16.5, 2),
+  ])
+  func onlyWhatIsCloseTogetherIsTheSame(right: Double, down: Double, begins: Int) {
+    let tap: [WindowInput] = [.down(1, x: 100, y: 100), .up(1, x: 100, y: 100)]
+    let click: [WindowInput] = [.press(x: 100 + right, y: 100 + down), .release(x: 100 + right, y: 100 + down)]
+    for inputs in [tap + click, click + tap] {
+      var tracker = WindowTouchTracker()
+      let touches = inputs.flatMap { tracker.receive($0, time: .zero) ?? [] }
+      #expect(touches.count { $0.kind == .begin } == begins)
+      #expect(touches.count { $0.kind == .end } == begins)
+    }
+  }
+
   /// A window that has sent a frame once, and never again.
   @Test func doesNotWaitForever() {
     var tracker = WindowTouchTracker()
