@@ -259,6 +259,17 @@ import Testing
     }
   }
 
+  /// In a window without frames, a finger that continues a press only repeats the mouse for that time.
+  @Test func aFingerThatContinuesAPressMovesByItself() {
+    var tracker = WindowTouchTracker()
+    _ = tracker.receive(.press(x: 5, y: 5), time: .zero)
+    #expect(tracker.receive(.down(1, x: 5, y: 5), time: .milliseconds(50)) == [])
+    #expect(tracker.receive(.motion(1, x: 20, y: 5), time: .milliseconds(150)) == [])
+    let touches = tracker.receive(.motion(1, x: 30, y: 5), time: .milliseconds(151))
+    #expect(touches?.map(\.kind) == [.move])
+    #expect(touches?.first?.fingers.first?.samples.last?.x == 30)
+  }
+
   /// A window that has sent a frame once, and never again.
   @Test func doesNotWaitForever() {
     var tracker = WindowTouchTracker()
