@@ -180,12 +180,34 @@ import Testing
     try screen.waitForCanvas(.green)
     screen.send(gst_navigation_event_new_touch_up(0, 100, 80, none))
     try screen.waitForCanvas(.blue)
-    // A mouse stays.
+    // A mouse stays, although it comes before the pointer would have left after a touch.
+    screen.send(gst_navigation_event_new_touch_down(0, 200, 200, 1, none))
+    try screen.wait(for: "pointer") { $0[2, 2] == .green }
+    screen.send(gst_navigation_event_new_touch_up(0, 200, 200, none))
     screen.send(gst_navigation_event_new_mouse_move(200, 80, none))
-    try screen.waitForCanvas(.green)
     _ = screen.countPictures(for: .seconds(2))
     screen.press("h")
     try screen.wait(for: "sign of the pointer") { $0[160, 120] == .yellow && $0[2, 2] == .green }
+  }
+
+  /// A larger screen has another corner, where the pointer is on no window; one that is on a window stays.
+  @Test(arguments: [false, true]) func thePointerStaysOutsideOrInside(isInside: Bool) throws {
+    let screen = try ScreenPipeline("command=\"\(program("canvas.py")) hover\"")
+    try screen.waitForCanvas()
+    if isInside {
+      screen.send(gst_navigation_event_new_mouse_move(100, 80, GstNavigationModifierType(rawValue: 0)))
+      try screen.waitForCanvas(.green)
+    }
+    // Of another shape, so that the window does not fill a picture of the smaller screen.
+    try screen.setSize(640, 360)
+    try screen.wait(for: "larger screen") {
+      $0.width == 640 && $0.corners.allSatisfy { [.blue, .green].contains($0) }
+    }
+    // What the program hears of the pointer comes before the key.
+    screen.press("h")
+    try screen.wait(for: "sign of the pointer") {
+      $0[320, 180] == .yellow && $0[100, 80] == (isInside ? .green : .blue)
+    }
   }
 
   /// It is seen as a whole, until it can be as small as the picture.

@@ -83,6 +83,34 @@ import Testing
     #expect(gestures.move(2, x: 150, y: 401) == [])
   }
 
+  /// Nor does a third finger that leaves, although the middle and the distance of the other two are others.
+  @Test func aThirdFingerThatLeavesTurnsNothing() {
+    var gestures = TouchGestures()
+    for (id, x, y) in [(0, 100, 100), (1, 1100, 100), (2, 600, 400)] as [(UInt32, Double, Double)] {
+      _ = gestures.down(id, x: x, y: y)
+    }
+    #expect(gestures.up(2) == [] && gestures.move(0, x: 101, y: 101) == [])
+    #expect(gestures.move(0, x: 100, y: 160) == [.button(4, isDown: true), .button(4, isDown: false)])
+  }
+
+  /// Two fingers, of which one moves: their distance changes by less than 15 %, by more, by less of that, and back.
+  @Test func stepsOfAPinch() {
+    var gestures = TouchGestures()
+    _ = gestures.down(0, x: 100, y: 100)
+    _ = gestures.down(1, x: 200, y: 100)
+    func step(_ x: Int, _ button: Int) -> [ScreenInput] {
+      [
+        .move(x: x, y: 100), .key("Control_L", isDown: true), .button(button, isDown: true),
+        .button(button, isDown: false), .key("Control_L", isDown: false),
+      ]
+    }
+    #expect(gestures.move(0, x: 86, y: 100) == [])
+    #expect(gestures.move(0, x: 84, y: 100) == step(142, 4))
+    #expect(gestures.move(0, x: 70, y: 100) == [])
+    #expect(gestures.move(0, x: 102, y: 100) == step(151, 5))
+    #expect(gestures.move(0, x: 100, y: 100) == [])
+  }
+
   @Test(arguments: [(75.0, 225.0, 4), (115.0, 185.0, 5)])
   func pinchesTurnTheWheelWithControl(left: Double, right: Double, button: Int) {
     var gestures = TouchGestures()
@@ -106,6 +134,16 @@ import Testing
     _ = gestures.down(0, x: 1, y: 1)
     #expect(gestures.cancel() == [.button(1, isDown: false), .leave] && gestures.cancel() == [])
     #expect(gestures.move(0, x: 9, y: 9) == [] && gestures.up(0) == [])
+  }
+
+  /// XTEST has 16 bits for a coordinate.
+  @Test(
+    arguments: [
+      (0.9, 0), (-0.1, -1), (32_767.9, 32_767), (32_768, 32_767), (1e300, 32_767), (-32_768, -32_768),
+      (-32_769, -32_768), (.infinity, 0), (-.infinity, 0), (.nan, 0),
+    ] as [(Double, Int)])
+  func pixels(place: Double, pixel: Int) {
+    #expect(TouchGestures.pixel(place) == pixel)
   }
 
   @Test(arguments: [Double.nan, .infinity, -.infinity, 1e300, -1e300])

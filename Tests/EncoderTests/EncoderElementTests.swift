@@ -177,6 +177,31 @@ import X264Encoder
     #expect(choices.first?.first == expected && choices.first?.last == "5.2")
   }
 
+  /// Table A-1 of H.264: the most macroblocks per second (MaxMBPS); a picture of the most macroblocks (MaxFS), and the
+  /// next larger one that is a rectangle and not too long; the most macroblocks of a side (the root of 8 MaxFS).
+  /// What is beyond needs a higher level; 4.1 has the limits of 4, and after 5.2 there is none.
+  @Test(
+    arguments: [
+      ("3", 40_500, (45, 36), (56, 29), 113, "3.1"), ("3.1", 108_000, (60, 60), (68, 53), 169, "3.2"),
+      ("3.2", 216_000, (80, 64), (197, 26), 202, "4"), ("4", 245_760, (128, 64), (241, 34), 256, "4.2"),
+      ("4.2", 522_240, (128, 68), (130, 67), 263, "5"), ("5", 589_824, (160, 138), (311, 71), 420, "5.1"),
+      ("5.1", 983_040, (192, 192), (365, 101), 543, "5.2"),
+    ] as [(String, Int, (Int, Int), (Int, Int), Int, String)])
+  func limitsOfTheLevels(
+    _ level: String, _ perSecond: Int, _ largest: (Int, Int), _ tooLarge: (Int, Int), _ side: Int, _ next: String
+  ) {
+    // Sizes are in macroblocks; a picture of one allows every number of them per second.
+    func lowest(_ width: Int, _ height: Int, _ rate: Int = 1) -> String? {
+      levels(16 * width, 16 * height, rate).first?.first
+    }
+    #expect(lowest(1, 1, perSecond) == level)
+    #expect(lowest(1, 1, perSecond + 1) == next)
+    #expect(lowest(largest.0, largest.1) == level)
+    #expect(lowest(tooLarge.0, tooLarge.1) == next)
+    #expect(lowest(side, 1) == level && lowest(1, side) == level)
+    #expect(lowest(side + 1, 1) == next && lowest(1, side + 1) == next)
+  }
+
   /// An element that has none of those that suffice gets the highest of the others.
   @Test func lowerLevels() {
     #expect(levels(1920, 1080, 60) == [["4.2", "5", "5.1", "5.2"], ["4.1"], ["4"], ["3.2"], ["3.1"], ["3"]])

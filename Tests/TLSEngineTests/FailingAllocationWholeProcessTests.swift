@@ -1,34 +1,11 @@
 import Glibc
-import Synchronization
 import TLSEngine
 import TestSupport
 import Testing
 
-/// Allocations of OpenSSL fail, one in each connection: a sample, or with EVERY_ALLOCATION each of them. Alone in its
-/// process, since the allocator can only be replaced before the first allocation.
+/// Allocations of OpenSSL fail, one in each connection: a sample, or with EVERY_ALLOCATION each of them.
 @Suite struct FailingAllocationWholeProcessTests {
   private static let stride = getenv("EVERY_ALLOCATION") == nil ? 40 : 1
-
-  private static func replaceAllocator() -> Bool {
-    typealias Allocate = @convention(c) (Int, UnsafePointer<CChar>?, Int32) -> UnsafeMutableRawPointer?
-    typealias Reallocate =
-      @convention(c) (UnsafeMutableRawPointer?, Int, UnsafePointer<CChar>?, Int32) -> UnsafeMutableRawPointer?
-    typealias Free = @convention(c) (UnsafeMutableRawPointer?, UnsafePointer<CChar>?, Int32) -> Void
-    typealias SetFunctions = @convention(c) (Allocate, Reallocate, Free) -> Int32
-    guard let library = dlopen("libcrypto.so.3", RTLD_NOW), let symbol = dlsym(library, "CRYPTO_set_mem_functions")
-    else { return false }
-    let setFunctions = unsafeBitCast(symbol, to: SetFunctions.self)
-    return setFunctions(
-      { size, _, _ in size > 0 && mayAllocate() ? malloc(size) : nil },
-      { memory, size, _, _ in
-        guard size > 0 else {
-          free(memory)
-          return nil
-        }
-        return mayAllocate() ? realloc(memory, size) : nil
-      },
-      { memory, _, _ in free(memory) }) == 1
-  }
 
   /// Where an allocation has failed, SSL_free of OpenSSL 3.5 and 3.6 pops what waits from a queue of DTLS that it has
   /// freed.
@@ -50,7 +27,7 @@ import Testing
 
   /// An error, or a connection that works; and the next one works in any case.
   @Test func everyAllocationOfAConnection() throws {
-    try #require(Self.replaceAllocator())
+    try #require(OpenSSLMemory.isReplaced)
     let seed = testSeed()
     var random = SeededGenerator(seed: seed)
     for datagrams in Self.areDatagramsSafe ? [false, true] : [false] {
@@ -58,9 +35,9 @@ import Testing
       var index = Int.random(in: 0..<Self.stride, using: &random)
       var (failed, worked) = (0, 0)
       while true {
-        remaining.store(index, ordering: .relaxed)
+        OpenSSLMemory.fail(after: index)
         let isConnected = (try? Self.connect(datagrams: datagrams)) == true
-        guard remaining.exchange(-1, ordering: .relaxed) < 0 else { break }
+        guard OpenSSLMemory.stopFailing() else { break }
         if isConnected { worked += 1 } else { failed += 1 }
         index += Self.stride
       }
@@ -68,12 +45,4 @@ import Testing
       #expect(try Self.connect(datagrams: datagrams), "seed \(seed)")
     }
   }
-}
-
-/// Allocations until one fails; negative for none.
-private let remaining = Atomic(-1)
-
-private func mayAllocate() -> Bool {
-  guard remaining.load(ordering: .relaxed) >= 0 else { return true }
-  return remaining.subtract(1, ordering: .relaxed).newValue != -1
 }

@@ -3,7 +3,6 @@ import Testing
 
 @testable import SDLHeadUnit
 
-/// Events of a window, and the touches that come of them.
 @Suite struct WindowTouchTrackerTests {
   /// Events of a window, with the sizes of the display and of the pictures.
   struct Case: CustomTestStringConvertible, Sendable {
@@ -133,6 +132,56 @@ import Testing
       ],
       sent: ["BEGIN 0 10 10", "CANCEL 0 10 10"], unused: [3, 4]),
     Case(
+      testDescription: "cancelled during an emulated press",
+      inputs: [
+        .down(7, x: 10, y: 10), .up(7, x: 10, y: 10), .press(x: 10, y: 10), .cancel, .move(x: 11, y: 10),
+        .release(x: 11, y: 10),
+      ],
+      sent: ["BEGIN 0 10 10", "END 0 10 10"], unused: [4, 5]),
+    Case(
+      testDescription: "cancelled after a tap, mouse events first",
+      inputs: [
+        .press(x: 10, y: 10), .release(x: 10, y: 10), .down(7, x: 10, y: 10), .cancel, .motion(7, x: 50, y: 10),
+        .up(7, x: 50, y: 10),
+      ],
+      sent: ["BEGIN 0 10 10", "END 0 10 10"], unused: [4, 5]),
+    Case(
+      testDescription: "cancelled before the mouse events come",
+      inputs: [.down(7, x: 10, y: 10), .cancel, .press(x: 10, y: 10), .release(x: 10, y: 10)],
+      sent: ["BEGIN 0 10 10", "CANCEL 0 10 10", "BEGIN 0 10 10", "END 0 10 10"]),
+    Case(
+      testDescription: "cancelled before the touch of a click comes",
+      inputs: [.press(x: 10, y: 10), .cancel, .down(7, x: 10, y: 10), .up(7, x: 10, y: 10)],
+      sent: ["BEGIN 0 10 10", "CANCEL 0 10 10", "BEGIN 0 10 10", "END 0 10 10"]),
+    Case(
+      testDescription: "cancelled before the frame",
+      inputs: [
+        .frame, .down(7, x: 1, y: 1), .up(7, x: 1, y: 1), .cancel, .down(7, x: 2, y: 2), .cancel,
+        .down(7, x: 3, y: 3), .frame,
+      ],
+      sent: ["BEGIN 0 1 1", "END 0 1 1", "BEGIN 0 2 2", "CANCEL 0 2 2", "BEGIN 0 3 3"]),
+    Case(
+      testDescription: "a finger that continued a press is up, and down again",
+      inputs: [
+        .press(x: 10, y: 10), .down(7, x: 10, y: 10), .up(7, x: 10, y: 10), .down(7, x: 100, y: 100),
+        .motion(7, x: 110, y: 100),
+      ],
+      sent: ["BEGIN 0 10 10", "END 0 10 10", "BEGIN 0 100 100", "MOVE 0 110 100"]),
+    Case(
+      testDescription: "another finger than the one that continued a press is up",
+      inputs: [
+        .press(x: 10, y: 10), .down(7, x: 10, y: 10), .down(8, x: 100, y: 100), .up(8, x: 100, y: 100),
+        .motion(7, x: 11, y: 10), .frame,
+      ],
+      sent: ["BEGIN 0 10 10", "BEGIN 1 100 100", "END 1 100 100"]),
+    Case(
+      testDescription: "one pixel beside a path of the mouse, and two",
+      inputs: [
+        .frame, .press(x: 10, y: 10), .down(7, x: 10, y: 10), .motion(7, x: 11, y: 9), .frame, .up(7, x: 11, y: 9),
+        .frame, .press(x: 50, y: 50), .down(7, x: 50, y: 50), .motion(7, x: 51, y: 52), .frame,
+      ],
+      sent: ["BEGIN 0 10 10", "END 0 11 9", "BEGIN 0 50 50", "MOVE 0 51 52"]),
+    Case(
       testDescription: "coordinates that are not finite",
       inputs: [.press(x: .nan, y: 1), .down(1, x: 1, y: .infinity)], sent: [], unused: [0, 1]),
     Case(
@@ -193,6 +242,32 @@ import Testing
       #expect(touches.count { $0.kind == .begin } == begins)
       #expect(touches.count { $0.kind == .end } == begins)
     }
+  }
+
+  /// Nor is one farther away than a pixel of a small window may be in the picture.
+  @Test(arguments: [
+    (16.0, 16.0, 1), (-16, -16, 1), (16.5, 0, 2), (-16.5, 0, 2), (0, 16.5, 2), (0, -16.5, 2),
+  ])
+  func onlyWhatIsCloseTogetherIsTheSame(right: Double, down: Double, begins: Int) {
+    let tap: [WindowInput] = [.down(1, x: 100, y: 100), .up(1, x: 100, y: 100)]
+    let click: [WindowInput] = [.press(x: 100 + right, y: 100 + down), .release(x: 100 + right, y: 100 + down)]
+    for inputs in [tap + click, click + tap] {
+      var tracker = WindowTouchTracker()
+      let touches = inputs.flatMap { tracker.receive($0, time: .zero) ?? [] }
+      #expect(touches.count { $0.kind == .begin } == begins)
+      #expect(touches.count { $0.kind == .end } == begins)
+    }
+  }
+
+  /// In a window without frames, a finger that continues a press only repeats the mouse for that time.
+  @Test func aFingerThatContinuesAPressMovesByItself() {
+    var tracker = WindowTouchTracker()
+    _ = tracker.receive(.press(x: 5, y: 5), time: .zero)
+    #expect(tracker.receive(.down(1, x: 5, y: 5), time: .milliseconds(50)) == [])
+    #expect(tracker.receive(.motion(1, x: 20, y: 5), time: .milliseconds(150)) == [])
+    let touches = tracker.receive(.motion(1, x: 30, y: 5), time: .milliseconds(151))
+    #expect(touches?.map(\.kind) == [.move])
+    #expect(touches?.first?.fingers.first?.samples.last?.x == 30)
   }
 
   /// A window that has sent a frame once, and never again.
