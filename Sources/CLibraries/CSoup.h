@@ -66,8 +66,8 @@ CSOUP_PROTOTYPES (LIBRARY_PROTOTYPE)
   FUNCTION (g_cancellable_cancel) \
   FUNCTION (g_cancellable_new) \
   FUNCTION (g_error_free) \
+  FUNCTION (g_idle_source_new) \
   FUNCTION (g_input_stream_read) \
-  FUNCTION (g_main_context_invoke_full) \
   FUNCTION (g_main_context_new) \
   FUNCTION (g_main_context_push_thread_default) \
   FUNCTION (g_main_context_pop_thread_default) \
@@ -88,6 +88,10 @@ CSOUP_PROTOTYPES (LIBRARY_PROTOTYPE)
   FUNCTION (g_socket_connection_get_socket) \
   FUNCTION (g_socket_new_from_fd) \
   FUNCTION (g_socket_set_timeout) \
+  FUNCTION (g_source_attach) \
+  FUNCTION (g_source_set_callback) \
+  FUNCTION (g_source_set_priority) \
+  FUNCTION (g_source_unref) \
   FUNCTION (g_uri_get_path) \
   FUNCTION (g_uri_get_query) \
   FUNCTION (g_uri_unref)

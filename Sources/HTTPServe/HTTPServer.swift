@@ -96,7 +96,8 @@ package final class HTTPServer: Sendable {
   /// Listens at a host name or numeric address, nil for all of this machine's; port 0 takes any that is free.
   /// - Parameters:
   ///   - pages: answers to GET without a token, by their paths: they may hold no secret.
-  ///   - longestSilence: how long a connection may be silent before and in a request, in seconds.
+  ///   - longestSilence: in seconds: how long a connection may be silent before and in a request, or not read the
+  ///     answer.
   ///   - handler: is called on the server's thread, and must not block; the responder may be used later, on any thread.
   package init(
     address: String?, port: UInt16, token: String, pages: [String: HTTPAnswer] = [:], longestSilence: guint = 60,
@@ -180,7 +181,6 @@ package final class HTTPServer: Sendable {
       state.loop = loop
     }
     soup.g_main_loop_run(loop)
-    // From now on `invoke` would run in threads of others.
     state.withLock { ($0.context, $0.loop) = (nil, nil) }
     soup.soup_server_disconnect(server)
     // libsoup does not tell of the requests that waited for their answers.
@@ -226,19 +226,15 @@ package final class HTTPServer: Sendable {
     let begun: @convention(c) (OpaquePointer?, OpaquePointer?, UnsafeMutableRawPointer?) -> Void = { _, message, data in
       guard let message, let data else { return }
       let server = Unmanaged<HTTPServer>.fromOpaque(data).takeUnretainedValue()
-      server.limitSilence(of: message, server.longestSilence)
+      guard let socket = server.soup.soup_server_message_get_socket(message) else { return }
+      server.soup.g_socket_set_timeout(socket, server.longestSilence)
     }
     _ = soup.g_signal_connect_data(
       UnsafeMutableRawPointer(server), "request-started", unsafeBitCast(begun, to: GCallback.self),
       Unmanaged.passUnretained(self).toOpaque(), nil, GConnectFlags(rawValue: 0))
   }
 
-  /// - Parameter seconds: 0 for any time.
-  private func limitSilence(of message: OpaquePointer, _ seconds: guint) {
-    if let socket = soup.soup_server_message_get_socket(message) { soup.g_socket_set_timeout(socket, seconds) }
-  }
-
-  /// Calls `body` on the server's thread; not at all once that has ended.
+  /// Calls `body` on the server's thread, after what that is doing; not at all once it has ended.
   func invoke(priority: Int32 = 0, _ body: @escaping (HTTPServer) -> Void) {
     final class Call {
       let body: () -> Void
@@ -247,16 +243,19 @@ package final class HTTPServer: Sendable {
         self.body = body
       }
     }
+    let call = Unmanaged.passRetained(Call { body(self) })
+    let source = soup.g_idle_source_new()
+    soup.g_source_set_priority(source, priority)
+    soup.g_source_set_callback(
+      source,
+      { data in
+        if let data { Unmanaged<Call>.fromOpaque(data).takeUnretainedValue().body() }
+        return 0
+      }, call.toOpaque(), { data in if let data { Unmanaged<Call>.fromOpaque(data).release() } })
     state.withLock { state in
-      guard let context = state.context else { return }
-      let call = Unmanaged.passRetained(Call { body(self) })
-      soup.g_main_context_invoke_full(
-        context, priority,
-        { data in
-          if let data { Unmanaged<Call>.fromOpaque(data).takeUnretainedValue().body() }
-          return 0
-        }, call.toOpaque(), { data in if let data { Unmanaged<Call>.fromOpaque(data).release() } })
+      if let context = state.context { _ = soup.g_source_attach(source, context) }
     }
+    soup.g_source_unref(source)
   }
 
   // MARK: Requests
@@ -317,8 +316,6 @@ package final class HTTPServer: Sendable {
     let request = HTTPRequest(
       method: method(of: message), path: path,
       query: Dictionary(pairs) { $1 }, body: body(of: message))
-    // The answer may take its time.
-    limitSilence(of: message, 0)
     handler(request, HTTPResponder(message, of: server, self))
   }
 

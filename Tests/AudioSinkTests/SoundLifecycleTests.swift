@@ -88,10 +88,12 @@ import Testing
 
   /// The application may keep the pipeline for long after the end: the car's sound is for others then.
   @Test func theServiceEndsWithTheFile() throws {
-    let harness = try SoundHarness()
+    let harness = try SoundHarness(properties: "lead-time=800")
     harness.push(testSound(640))
     try harness.pipeline.play()
     #expect(try harness.finish() == testSound(640))
+    // Not before a head unit that began late by the lead has played it.
+    #expect(gst_element_get_current_running_time(harness.pipeline.element.pointer) >= 800_000_000)
     #expect(eventually { harness.headUnit.record.audioStopReasons == [.endedByApp] })
     #expect(harness.headUnit.record.disconnections == 0)
   }

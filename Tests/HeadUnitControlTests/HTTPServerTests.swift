@@ -124,6 +124,24 @@ import Testing
     #expect(isClosed(try #require(state.withLock { $0.responder })))
   }
 
+  /// What comes while the next part is looked for is asked for again.
+  @Test func aPartThatComesJustThen() throws {
+    let state = Monitor(0)
+    let server = try server { _, responder in
+      responder.stream(contentType: "text/x") {
+        let count = state.change { count in
+          count += 1
+          return count
+        }
+        if count == 2 { responder.wake() }
+        return count < 3 ? .wait : .end
+      }
+      responder.wake()
+    }
+    defer { server.stop() }
+    #expect(try ask(server, "GET", "/").status == "200")
+  }
+
   /// Nobody is asked for parts that nobody reads.
   @Test func clientThatGoes() throws {
     let state = Monitor((count: 0, responder: HTTPResponder?.none))
@@ -146,24 +164,32 @@ import Testing
     #expect(try ask(server, "DELETE", "/", token: "wrong").status == "401", "it goes on")
   }
 
-  /// A connection may not be silent for long, before nor in a request; an answer may take its time.
+  /// A connection may not be silent for long, before nor in a request, nor while there is something to read; an answer
+  /// may take its time.
   @Test func silence() throws {
+    let unread = Monitor(HTTPResponder?.none)
     let server = try HTTPServer(
       address: "127.0.0.1", port: 0, token: Self.token, longestSilence: 1,
-      handler: { _, responder in
+      handler: { request, responder in
+        if request.path == "/much" {
+          unread.change { $0 = responder }
+          return responder.stream(contentType: "text/x") { .bytes([UInt8](repeating: 0x61, count: 65_536)) }
+        }
         _ = try? WorkerThread.detach(name: "late") {
           usleep(2_200_000)
           responder.answer(HTTPAnswer([]))
         }
       })
     defer { server.stop() }
-    let clients = try ["", "GET / HTTP/1.1\r\nHost: x\r\n", head("POST", "/", ["Content-Length: 2"]) + "1"].map {
-      try connect(server.port, $0)
-    }
+    let requests = [
+      "", "GET / HTTP/1.1\r\nHost: x\r\n", head("POST", "/", ["Content-Length: 2"]) + "1", head("GET", "/much", []),
+    ]
+    let clients = try requests.map { try connect(server.port, $0) }
     defer { for client in clients { close(client) } }
     #expect(try ask(server, "GET", "/").status == "200")
+    #expect(isClosed(try #require(unread.withLock { $0 })))
     for client in clients {
-      var bytes = [UInt8](repeating: 0, count: 4096)
+      var bytes = [UInt8](repeating: 0, count: 65_536)
       var count = read(client, &bytes, bytes.count)
       while count > 0 { count = read(client, &bytes, bytes.count) }
       #expect(count == 0 || errno == ECONNRESET)

@@ -96,6 +96,19 @@ import Testing
     }
   }
 
+  /// However short the pause was: the head unit may have closed its decoder.
+  @Test func aResumedStreamBeginsWithAKeyFrame() throws {
+    let harness = try SinkHarness(properties: "sync=false keep-alive-interval=0 background-notice=false")
+    try harness.start()
+    try harness.deliver(3)
+    try harness.setAppState(.background)
+    try harness.wait(forStreamState: "suspended")
+    try harness.setAppState(.foreground)
+    try harness.wait(forStreamState: "streaming")
+    try harness.deliver(2)
+    harness.expectKeyFrames([true, false, false, true, false])
+  }
+
   /// The first access unit begins with its delimiter, which comes first wherever the parameter sets come from (H.264,
   /// 7.4.1.2.3).
   @Test(arguments: [true, false]) func delimiterStays(hasParameterSets: Bool) throws {
