@@ -91,9 +91,12 @@ import Testing
     try screen.wait(for: "no pointer") { around($0).allSatisfy { $0 == .blue } }
   }
 
+  /// A capital letter is one with Shift, and the next key is without it.
   @Test func keysAreKeys() throws {
     let screen = try ScreenPipeline(Self.canvas)
     try screen.waitForCanvas()
+    screen.press("W")
+    try screen.waitForCanvas(.white)
     screen.press("g")
     try screen.waitForCanvas(.green)
   }

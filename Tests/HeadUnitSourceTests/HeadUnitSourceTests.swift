@@ -162,5 +162,10 @@ import Testing
     screen.source.set("framerate", "12")
     #expect(eventually { isTold("preferred-fps=(int)12") }, "\(sink["head-unit"] ?? "")")
     #expect(screen.source["max-bitrate"] == "200" && screen.source["framerate"] == "12")
+    // That there is no limit any more is told as well: a member that is missing would be unchanged.
+    screen.source.set("framerate", "0")
+    #expect(eventually { isTold("preferred-fps=(int)0") }, "\(sink["head-unit"] ?? "")")
+    screen.source.set("max-bitrate", "0")
+    #expect(eventually { isTold("max-bitrate=(int)0") }, "\(sink["head-unit"] ?? "")")
   }
 }

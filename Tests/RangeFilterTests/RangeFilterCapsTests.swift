@@ -91,6 +91,21 @@ import Testing
     #expect(try answer(row.ranges, row.caps) == row.sizes)
   }
 
+  /// Upstream's structures are not split, so that one box holds what either range accepts.
+  @Test(arguments: [true, false]) func upstreamMaySendWhatEitherRangeAccepts(isWideFirst: Bool) throws {
+    var (wide, high) = (VideoRange(), VideoRange())
+    (wide.minimumWidth, wide.maximumWidth, wide.minimumHeight, wide.maximumHeight) = (500, 800, 100, 400)
+    (high.minimumWidth, high.maximumWidth, high.minimumHeight, high.maximumHeight) = (100, 600, 300, 500)
+    let ranges = VideoRanges(landscape: isWideFirst ? wide : high, portrait: isWideFirst ? high : wide)
+    guard let caps = Caps("video/x-raw,width=[1,8192],height=[1,8192]") else {
+      Issue.record("no caps")
+      return
+    }
+    let restricted = CapsRestriction(filter: VideoRangeFilter(ranges: ranges), isUpstream: true).apply(to: caps)
+    let sizes = sizes(in: restricted.pointer)
+    #expect(sizes == ["[ 100, 800 ] x [ 100, 500 ]"])
+  }
+
   /// Lists are split into their sizes as long as there are not too many.
   @Test(arguments: [16, 17]) func listsOfManySizes(count: Int) throws {
     // The first one is too wide.

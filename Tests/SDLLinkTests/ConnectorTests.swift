@@ -127,6 +127,39 @@ extension LinkTests {
       connection.join()
     }
 
+    /// A car's network comes up with the car; what the system forbids stays forbidden.
+    @Test(arguments: [(ENETUNREACH, true), (EHOSTUNREACH, true), (EACCES, false)])
+    func missingRouteIsNotFinalBeforeTheTimeout(code: Int32, isTriedAgain: Bool) throws {
+      let listener = try RawListener()
+      let (clock, observer) = (ManualClock(), ConnectionRecorder())
+      var configuration = AppConnection.Configuration(
+        endpoint: .tcp(host: "127.0.0.1", port: listener.port), session: testSession,
+        connectTimeout: .seconds(100_000), clock: TimeSource(clock))
+      let attempts = Mutex(0)
+      configuration.makeSocket = { family in
+        let count = attempts.withLock {
+          $0 += 1
+          return $0
+        }
+        guard count <= 3 else { return Socket.tcp(family: family) }
+        errno = code
+        return nil
+      }
+      let connection = AppConnection(configuration: configuration, observer: observer)
+      let wakeUp = connection.wakeUp
+      clock.onAdvance { wakeUp.signal() }
+      try connection.start()
+      let isSettled = eventually {
+        clock.advance(by: ConnectionOpener.refusalPause)
+        return observer.endedCount > 0
+          || observer.events.contains { if case .connected = $0 { true } else { false } }
+      }
+      #expect(isSettled && observer.endedCount == (isTriedAgain ? 0 : 1))
+      #expect(attempts.withLock { $0 } == (isTriedAgain ? 4 : 1))
+      connection.stop(grace: .zero)
+      connection.join()
+    }
+
     @Test func silentPortTimesOut() throws {
       let port = try SilentPort()
       let error = try failure(host: "127.0.0.1", port: port.port)

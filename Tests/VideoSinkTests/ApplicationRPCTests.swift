@@ -235,6 +235,40 @@ import Testing
     try harness.deliver(2)
   }
 
+  /// Players go through the states many times.
+  @Test(arguments: [true, false]) func theIconsFileIsClosed(isIcon: Bool) throws {
+    let path = try Self.file(isIcon ? Self.png : [1, 2, 3])
+    defer { unlink(path) }
+    let icon = try? AppIcon(path: path)
+    #expect((icon != nil) == isIcon)
+    #expect(!ProcessCounts.descriptorTargets.contains { $0.hasSuffix(path) })
+  }
+
+  /// Nobody waits for what a pipe's other end may write some day.
+  @Test func aPipeIsNoIcon() throws {
+    let path = "/tmp/sdl-icon-\(UInt64.random(in: 0 ... .max))"
+    try #require(mkfifo(path, 0o600) == 0)
+    defer { unlink(path) }
+    let other = open(path, O_RDWR | O_CLOEXEC)
+    let fault = Monitor<String?>(nil)
+    try WorkerThread.detach(name: "icon") {
+      do throws(ElementError) {
+        _ = try AppIcon(path: path)
+        fault.change { $0 = "none" }
+      } catch {
+        fault.change { $0 = error.text }
+      }
+    }
+    let text = fault.wait(until: MonotonicClock.now + testTimeout) { $0 }
+    close(other)
+    #expect(text?.contains("can't be read: \(String(cString: strerror(EAGAIN)))") == true, "\(text ?? "")")
+  }
+
+  @Test func aFolderIsNoIcon() {
+    let error = #expect(throws: ElementError.self) { try AppIcon(path: "/tmp") }
+    #expect(error?.text.contains("/tmp can't be read: \(String(cString: strerror(EISDIR)))") == true)
+  }
+
   /// A mebibyte, of which each byte is sent.
   @Test(arguments: [(0, true), (1, false)]) func theLargestIcon(excess: Int, isTaken: Bool) throws {
     let path = try Self.file(Self.png + [UInt8](repeating: 0, count: (1 << 20) - Self.png.count + excess))

@@ -1,6 +1,7 @@
 """A blue window that shows what reaches it: a red square where it is pressed, other colours for keys and the wheel.
 
-Keys: g green, d a yellow dialog of 80x60, q ends with the status 7. The wheel: white, with Ctrl cyan.
+Keys: g green, W (with Shift) white, d a yellow dialog of 80x60, q ends with the status 7.
+The wheel: white, with Ctrl cyan.
 With the argument "busy" it changes its colour 50 times a second, with "hover" it is green while the pointer is in it (the
 key h asks for a yellow dialog), and with "large" it is at least 640x480, until the key s, with a yellow square at its end.
 """
@@ -70,6 +71,8 @@ class Canvas(Gtk.Window):
         name = Gdk.keyval_name(event.keyval)
         if name == "g":
             paint(self, "#00ff00")
+        elif name == "W":
+            paint(self, "#ffffff")
         elif name == "s":
             self.places.remove(self.places.get_children()[0])
         elif name in ("d", "h"):

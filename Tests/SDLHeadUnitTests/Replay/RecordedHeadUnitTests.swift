@@ -10,30 +10,45 @@ import Testing
   private static let down = "hu→app"
 
   /// A line of a head unit's log.
-  private static func line(_ time: Double, _ direction: String, _ kind: String, _ members: JSONObject) -> String {
+  private static func line(
+    _ time: Double, _ direction: String, _ kind: String, session: Int = 1, _ members: JSONObject
+  ) -> String {
     let common: JSONObject = [
-      "t": .number(time), "dir": .string(direction), "kind": .string(kind), "session": .integer(1),
+      "t": .number(time), "dir": .string(direction), "kind": .string(kind), "session": .integer(session),
       "app": .string("Map"),
     ]
     return String(decoding: members.merging(common) { $1 }.serialized, as: UTF8.self)
   }
 
-  private static func request(_ time: Double, _ function: FunctionID, _ id: Int) -> String {
+  private static func request(
+    _ time: Double, _ function: FunctionID, _ id: Int, _ parameters: JSONObject = [:], session: Int = 1
+  ) -> String {
     line(
-      time, up, "rpc",
+      time, up, "rpc", session: session,
       [
         "type": .string("request"), "function": .string(function.description), "correlationID": .integer(id),
-        "params": .object([:]), "service": .string("rpc"),
+        "params": .object(parameters), "service": .string("rpc"),
       ])
   }
 
-  private static func response(_ time: Double, _ function: FunctionID, _ id: Int, _ parameters: JSONObject) -> String {
+  private static func response(
+    _ time: Double, _ function: FunctionID, _ id: Int, _ parameters: JSONObject, session: Int = 1
+  ) -> String {
     line(
-      time, down, "rpc",
+      time, down, "rpc", session: session,
       [
         "type": .string("response"), "function": .string(function.description), "correlationID": .integer(id),
         "params": .object(parameters), "service": .string("rpc"),
       ])
+  }
+
+  private static func frame(
+    _ time: Double, _ direction: String, _ type: String, _ service: String, _ parameters: JSONObject = [:],
+    session: Int = 1
+  ) -> String {
+    line(
+      time, direction, "frame", session: session,
+      ["type": .string(type), "service": .string(service), "params": .object(parameters)])
   }
 
   private static let success = RPCResult(success: true, resultCode: .success).json
@@ -84,6 +99,74 @@ import Testing
     let hasEffect = isCarriedOut && function != .show
     let code: ResultCode = isCarriedOut ? .success : .disallowed
     #expect(answers == [hasEffect ? .regular : .result(code, success: isCarriedOut)])
+  }
+
+  /// An app that was not answered tries again, and what is answered then is not the answer to the first attempt.
+  @Test func answersOfStarts() throws {
+    let recording = try Self.recording([
+      Self.frame(2, Self.up, "StartService", "video"), Self.frame(3, Self.up, "StartService", "video"),
+      Self.frame(4, Self.up, "StartService", "audio"), Self.frame(4, Self.down, "StartServiceNAK", "audio"),
+      Self.frame(5, Self.up, "StartService", "video", session: 2),
+      Self.frame(5, Self.down, "StartServiceNAK", "video", session: 2),
+      Self.frame(6, Self.down, "StartServiceACK", "video", ["width": .integer(640)]),
+    ])
+    // Behind the registration and its response.
+    func answer(_ index: Int, _ service: ServiceType = .video) -> String? {
+      recording.answer(toStartOf: service, behind: index + 2).map {
+        "\($0.time) \($0.isAccepted) \($0.parameters["width"]?.integer ?? 0)"
+      }
+    }
+    #expect(answer(0) == nil)
+    #expect(answer(1) == "6.0 seconds true 640")
+    #expect(answer(2, .audio) == "4.0 seconds false 0")
+    #expect(answer(4) == "5.0 seconds false 0")
+  }
+
+  /// Correlation IDs come again, as do the functions of other sessions.
+  @Test func answersOfRequests() throws {
+    func response(_ time: Double, _ function: FunctionID, _ code: ResultCode, session: Int = 1) -> String {
+      Self.response(time, function, 7, RPCResult(success: false, resultCode: code).json, session: session)
+    }
+    let recording = try Self.recording([
+      Self.request(2, .show, 7), Self.request(2, .show, 7, session: 2), Self.request(2, .alert, 7),
+      response(3, .show, .disallowed, session: 2), response(3, .alert, .aborted), response(4, .show, .rejected),
+      Self.request(5, .show, 7), response(6, .show, .timedOut), Self.request(7, .show, 7), Self.request(7, .show, 8),
+    ])
+    let answers = try [0, 1, 2, 6, 8, 9].map { index in
+      let request = try #require(recording.entries[index + 2].message?.request)
+      return recording.response(to: request, behind: index + 2).map {
+        "\($0.time) \($0.parameters["resultCode"]?.string ?? "")"
+      }
+    }
+    #expect(
+      answers == [
+        "4.0 seconds REJECTED", "3.0 seconds DISALLOWED", "3.0 seconds ABORTED", "6.0 seconds TIMED_OUT", nil, nil,
+      ])
+  }
+
+  /// Of several answers the first that says it: not a refusal, not one about something else, and not a later one.
+  @Test func firstAnswersAreTakenOver() throws {
+    func capability(_ id: Int, _ type: String, _ maxBitrate: Int) -> [String] {
+      let answer: JSONObject = [
+        "systemCapabilityType": .string(type),
+        "videoStreamingCapability": .object(["maxBitrate": .integer(maxBitrate)]),
+      ]
+      return [
+        Self.request(2, .getSystemCapability, id, ["systemCapabilityType": .string(type)]),
+        Self.response(2, .getSystemCapability, id, Self.success.merging(["systemCapability": .object(answer)]) { $1 }),
+      ]
+    }
+    let starts = [("StartServiceNAK", "A"), ("StartServiceACK", "B"), ("StartServiceACK", "C")].flatMap {
+      [Self.frame(0.5, Self.up, "StartService", "rpc"), Self.frame(0.5, Self.down, $0, "rpc", ["make": .string($1)])]
+    }
+    var configuration = HeadUnitPreset.standard.configuration
+    configuration.adopt(
+      try Self.recording(
+        starts + [Self.request(1, .getSystemCapability, 2, ["systemCapabilityType": .string("VIDEO_STREAMING")])]
+          + capability(3, "NAVIGATION", 300) + capability(4, "VIDEO_STREAMING", 400)
+          + capability(5, "VIDEO_STREAMING", 500)))
+    #expect(configuration.vehicle.make == "B")
+    #expect(configuration.videoCapability?.maxBitrate == 400)
   }
 
   private static let vehicle = ["Rover", "P6", "1972", "V8", "1.2"]

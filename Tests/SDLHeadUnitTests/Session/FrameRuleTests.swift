@@ -187,6 +187,22 @@ import Testing
     #expect(silent.controls == [])
   }
 
+  /// Traffic of the app answers them, but puts off only those that are like SDL Core's.
+  @Test func scriptedHeartbeatsOfAnAppThatSends() {
+    var configuration = HeadUnitPreset.standard.configuration
+    configuration.behaviour.heartbeat = .pings(every: .seconds(2))
+    var app = TestApp.registered(configuration)
+    for count in 1...3 {
+      app.wait(.milliseconds(1500))
+      app.notify(.onHMIStatus, [:])
+      app.wait(.milliseconds(499))
+      #expect(app.controls == [String](repeating: "control heartbeat", count: count - 1))
+      app.wait(.milliseconds(1))
+      #expect(app.controls == [String](repeating: "control heartbeat", count: count))
+    }
+    #expect(!app.isClosed)
+  }
+
   private func beginAnotherSession(_ app: inout TestApp, overAnotherTransport isOverAnother: Bool) {
     if isOverAnother {
       app.run { $0.transportLost(now: $1) }
