@@ -13,9 +13,9 @@ import Testing
     var growth: [Int] = []
     repeat {
       let before = try residentBytes()
-      for _ in 0..<400 { cycle() }
+      for _ in 0..<200 { cycle() }
       growth.append(try residentBytes() - before)
-    } while growth.allSatisfy { $0 >= 400_000 } && growth.count < 6
-    #expect(growth.contains { $0 < 400_000 }, "\(growth)")
+    } while growth.allSatisfy { $0 >= 200_000 } && growth.count < 6
+    #expect(growth.contains { $0 < 200_000 }, "\(growth)")
   }
 }
