@@ -133,7 +133,13 @@ import Testing
   }
 
   @Test func fields() {
-    let fields = SampleDropReason.allCases.map(\.field)
-    #expect(Set(fields).count == 8 && fields.allSatisfy { $0.hasPrefix("samples-dropped-") })
+    // As the element's page has them.
+    let names: [SampleDropReason: String] = [
+      .notStreaming: "not-streaming", .suspended: "suspended", .queueFull: "queue-full", .late: "late",
+      .overlap: "overlap", .silent: "silent", .wrongFormat: "wrong-format", .discarded: "discarded",
+    ]
+    for reason in SampleDropReason.allCases {
+      #expect(names[reason].map { "samples-dropped-\($0)" } == reason.field)
+    }
   }
 }

@@ -26,7 +26,7 @@ import Testing
     // Avahi signals changes, and is not asked again.
     #expect(announced.list().count == 3 && announced.list().count == 3)
     #expect(avahi.count(of: "browse") == 1 && avahi.count(of: "resolve") == 4)
-    #expect(try avahi.wait(for: "browse")["type"] == AnnouncedHeadUnits.serviceType)
+    #expect(try avahi.wait(for: "browse")["type"] == "_smartdevicelink._tcp")
   }
 
   /// A port of 0, and addresses that mean nothing without the interface, in upper or lower case.

@@ -111,6 +111,36 @@ import X264Encoder
     #expect(try settings(name, bitrate: 600, interval: 60) == expected)
   }
 
+  /// What only the devices show: the drivers of a Jetson and of a Raspberry Pi ignore the event for a key frame, the
+  /// former takes pictures in its own memory alone, and the latter takes the lowest level of the caps.
+  @Test func driversWithNeedsOfTheirOwn() {
+    let jetson = EncoderElement.named("nvv4l2h264enc")
+    #expect(jetson.keyFrameRequest == .signal("force-IDR") && jetson.uploader == "nvvidconv")
+    let pi = EncoderElement.named("v4l2h264enc")
+    #expect(
+      pi.keyFrameRequest
+        == .setting(EncoderElement.Setting(property: "extra-controls", value: "controls,force_key_frame=1")))
+    #expect(EncoderElement.known.filter(\.needsLevel) == [pi])
+    #expect(EncoderElement.known.filter { $0.uploader != nil } == [jetson])
+    #expect(EncoderElement.known.filter { $0.keyFrameRequest != nil } == [jetson, pi])
+  }
+
+  /// The property was renamed, and the sets in front of each key frame became optional (GStreamer 1.24).
+  @Test func newerVersionOfAnElement() {
+    let settings = EncoderElement.named("nvh264enc").settings(bitrate: 600, keyFrameInterval: 60) {
+      ["b-frames", "repeat-sequence-header"].contains($0) ? EncoderProperty(values: .other) : nil
+    }
+    #expect(
+      settings.map { "\($0.property)=\($0.value)" }.sorted() == ["b-frames=0", "repeat-sequence-header=true"])
+  }
+
+  /// `auto` takes the first that there is: the processor has better things to do.
+  @Test func hardwareComesFirst() {
+    let software = EncoderElement.known.drop(while: \.isHardware)
+    #expect(software.map(\.name) == ["x264enc", "openh264enc"])
+    #expect(software.allSatisfy { !$0.isHardware })
+  }
+
   @Test func numbersAreMovedIntoTheRange() throws {
     let settings = try settings("vah264enc", bitrate: 1_000_000_000, interval: 5000)
     #expect(settings["bitrate"] == "2048000" && settings["key-int-max"] == "1024")

@@ -46,6 +46,17 @@ private func units(_ bytes: [UInt8]) -> [NALUnit] {
     #expect(NALUnitType(header: 0xFF).rawValue == 31)
   }
 
+  /// H.264, table 7-1.
+  @Test(
+    arguments: [
+      (1, .nonIDRSlice), (2, .dataPartitionA), (3, .dataPartitionB), (4, .dataPartitionC), (5, .idrSlice),
+      (6, .supplementalEnhancementInformation), (7, .sequenceParameterSet), (8, .pictureParameterSet),
+      (9, .accessUnitDelimiter), (10, .endOfSequence), (11, .endOfStream), (12, .fillerData),
+    ] as [(UInt8, NALUnitType)])
+  func typesOfTheStandard(number: UInt8, type: NALUnitType) {
+    #expect(NALUnitType(header: 0x60 | number) == type)
+  }
+
   @Test(arguments: [
     "", "00", "00 00", "00 00 01", "00 00 00 01", "00 00 00 00 00 00 00 00 00 00 00 00", "00 00 02 65", "65 88 84",
     "00 00 01 00 00 01 00 00 00 01 00 00",

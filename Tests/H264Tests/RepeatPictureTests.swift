@@ -125,6 +125,12 @@ import TestSupport
 @Suite struct SkipRunTests {
   /// H.264, 9.3.4.2 to 9.3.4.5, with the lower end and outstanding bits that `SkipRun` does without.
   private struct ReferenceEncoder {
+    /// Table 9-44, `rangeTabLPS`, for `pStateIdx` 44 to 62.
+    static let lessProbableRanges = [
+      [14, 18, 21, 24], [14, 17, 20, 23], [13, 16, 19, 22], [12, 15, 18, 21], [12, 14, 17, 20], [11, 14, 16, 19],
+      [11, 13, 15, 18], [10, 12, 15, 17], [10, 12, 14, 16], [9, 11, 13, 15], [9, 11, 12, 14], [8, 10, 12, 14],
+      [8, 9, 11, 13], [7, 9, 11, 12], [7, 9, 10, 12], [7, 8, 10, 11], [6, 8, 9, 11], [6, 7, 9, 10], [6, 7, 8, 9],
+    ]
     private var low = 0
     private var range = 510
     private var outstanding = 0
@@ -155,8 +161,8 @@ import TestSupport
     }
 
     mutating func skip() {
-      range -= Int(SkipRun.lessProbableRanges[state][range >> 6 & 3])
-      state = min(state + 1, SkipRun.lessProbableRanges.count - 1)
+      range -= Self.lessProbableRanges[state][range >> 6 & 3]
+      state = min(state + 1, Self.lessProbableRanges.count - 1)
       renormalise()
     }
 
@@ -176,7 +182,8 @@ import TestSupport
   /// emulation prevention byte has to be.
   @Test func everyCount() {
     var escaped: [Int] = []
-    for count in [1, 2, 3, 7, 20, 64, 99, 396, 584, 592, 596, 597, 1024, 1500, 3600, 8160] {
+    // One after the other up to the last state: the end of the code has the exact interval.
+    for count in Array(1...20) + [64, 99, 396, 584, 592, 596, 597, 1024, 1500, 3600, 8160] {
       var reference = ReferenceEncoder()
       for macroblock in 0..<count {
         reference.skip()

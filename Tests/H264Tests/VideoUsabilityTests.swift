@@ -5,6 +5,11 @@ import Testing
 
 /// What a sequence parameter set says about the display of its pictures, and the names of profiles.
 @Suite struct VideoUsabilityTests {
+  /// H.264, 7.3.2.1.1: those whose parameter sets have `chroma_format_idc` and what follows it.
+  private static let profilesWithChromaFormat: [UInt32] = [
+    100, 110, 122, 244, 44, 83, 86, 118, 128, 138, 139, 134, 135,
+  ]
+
   /// A parameter set of 800×480 whose usability information has the parts that are written.
   private static func read(
     profile: UInt32 = 77, flags: UInt32 = 0, chromaFormat: UInt32 = 1, lumaBits: UInt32 = 8, chromaBits: UInt32 = 8,
@@ -14,7 +19,7 @@ import Testing
     var writer = BitWriter()
     for value in [profile, flags, 31] { writer.bits(value, 8) }
     writer.unsigned(0)
-    if [44, 83, 86, 100, 110, 118, 122, 128, 244].contains(profile) {
+    if profilesWithChromaFormat.contains(profile) {
       for value in [chromaFormat, lumaBits - 8, chromaBits - 8] { writer.unsigned(value) }
       for _ in 0..<2 { writer.flag(false) }
     }
@@ -64,7 +69,9 @@ import Testing
   /// Table E-1, and the numbers themselves.
   @Test(
     arguments: [
-      ([1], [1, 1]), ([2], [12, 11]), ([13], [160, 99]), ([14], [4, 3]), ([15], [3, 2]), ([16], [2, 1]), ([0], nil),
+      ([1], [1, 1]), ([2], [12, 11]), ([3], [10, 11]), ([4], [16, 11]), ([5], [40, 33]), ([6], [24, 11]),
+      ([7], [20, 11]), ([8], [32, 11]), ([9], [80, 33]), ([10], [18, 11]), ([11], [15, 11]), ([12], [64, 33]),
+      ([13], [160, 99]), ([14], [4, 3]), ([15], [3, 2]), ([16], [2, 1]), ([0], nil),
       ([17], nil), ([254], nil), ([255, 16, 11], [16, 11]), ([255, 7, 7], [7, 7]), ([255, 0, 1], nil),
       ([255, 1, 0], nil),
     ] as [([UInt32], [Int]?)])
@@ -98,6 +105,19 @@ import Testing
     ] as [(UInt32, UInt32, String)])
   func profileNames(profile: UInt32, flags: UInt32, name: String) throws {
     #expect(try Self.read(profile: profile, flags: flags).profileName == name)
+  }
+
+  /// Read in another way, the size of the pictures would be wrong.
+  @Test func profilesWithAFormatOfTheirOwn() throws {
+    for profile in Self.profilesWithChromaFormat {
+      let set = try Self.read(profile: profile, chromaFormat: 2, lumaBits: 9, chromaBits: 10)
+      #expect(set.chromaFormatIDC == 2 && set.bitDepthLuma == 9 && set.bitDepthChroma == 10, "\(profile)")
+      #expect(set.width == 800 && set.height == 480, "\(profile)")
+    }
+    for profile: UInt32 in [66, 77, 88] {
+      let set = try Self.read(profile: profile)
+      #expect(set.chromaFormatIDC == 1 && set.width == 800 && set.height == 480, "\(profile)")
+    }
   }
 
   /// Decoders of head units take 8 bits and 4:2:0, or less.

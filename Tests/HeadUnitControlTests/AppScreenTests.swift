@@ -125,6 +125,23 @@ import Testing
     #expect(screen.json["properties"]?.object == ["menuTitle": .string("Other")])
   }
 
+  /// `GlobalProperty` of the RPC specification, and the members of SetGlobalProperties.
+  @Test(arguments: [
+    ("HELPPROMPT", "helpPrompt"), ("TIMEOUTPROMPT", "timeoutPrompt"), ("VRHELPTITLE", "vrHelpTitle"),
+    ("VRHELPITEMS", "vrHelp"), ("MENUNAME", "menuTitle"), ("MENUICON", "menuIcon"),
+    ("KEYBOARDPROPERTIES", "keyboardProperties"),
+  ])
+  mutating func eachResetProperty(name: String, member: String) {
+    let members = [
+      "helpPrompt", "timeoutPrompt", "vrHelpTitle", "vrHelp", "menuTitle", "menuIcon", "keyboardProperties",
+    ]
+    let all = JSONObject(uniqueKeysWithValues: members.map { ($0, .string("a")) })
+    perform(.setGlobalProperties, all)
+    #expect(screen.json["properties"]?.object == all)
+    perform(.resetGlobalProperties, ["properties": .array([.string(name)])])
+    #expect(screen.json["properties"]?.object == all.filter { $0.key != member })
+  }
+
   /// Of these the last one counts, if it has succeeded.
   @Test(arguments: [
     (FunctionID.showConstantTBT, "turn"), (.updateTurnList, "turnList"), (.alertManeuver, "maneuver"),
@@ -191,6 +208,13 @@ import Testing
     put("b", [5], type: "AUDIO_MP3")
     perform(.deleteFile, ["syncFileName": .string("a")])
     #expect(screen.images?.json == [:])
+  }
+
+  /// `FileType` of the RPC specification; browsers go by the content type.
+  @Test(arguments: [("GRAPHIC_BMP", "image/bmp"), ("GRAPHIC_JPEG", "image/jpeg"), ("GRAPHIC_PNG", "image/png")])
+  mutating func typesOfImages(type: String, contentType: String) {
+    put("a", [1], type: type)
+    #expect(image("a")?.contentType == contentType)
   }
 
   @Test mutating func imagesAsFarAsThereIsRoom() {

@@ -107,6 +107,7 @@ import Testing
     receive(Self.otherFrame, at: 3000)
     receive(Self.keyFrame, at: 6000)
     #expect(count("frames-in") == "3" && count("frames-queued") == (isGap ? "2" : "3"))
+    #expect(count("video-bytes-in") == "\(2 * Self.keyFrame.count + Self.otherFrame.count)")
     #expect(count("frames-dropped-waiting-for-key-frame") == (isGap ? "1" : "0"))
   }
 

@@ -56,6 +56,18 @@ import struct TestSupport.SeededGenerator
     }
   }
 
+  /// Pictures that are shown once in a while do not hold the first one up by more than a second each.
+  @Test(
+    arguments: [
+      (999_999_999, 1_999_999_998), (1_000_000_000, 2_000_000_000), (1_000_000_001, 2_000_000_000),
+      (UInt64.max, 2_000_000_000),
+    ] as [(UInt64, UInt64)])
+  func slowestStream(frameDuration: UInt64, time: UInt64) {
+    var presentation = PresentationTime()
+    let first = OutputOrder.Place.first(count: 0, reordering: 2)
+    #expect(presentation.time(of: first, decoding: 0, frameDuration: frameDuration) == time)
+  }
+
   /// In milliseconds, for pictures that are sent every 40 ms.
   private enum Arrival: CaseIterable {
     case regular

@@ -32,6 +32,52 @@ import Testing
     }
   }
 
+  /// As the page of `sdlrangefilter` tells them to other elements, which write them on their own.
+  @Test func namesOfADisplay() throws {
+    var display = VideoDisplay(
+      size: VideoSize(1200, 480), scale: 1.5, diagonal: 8.5, pixelsPerInch: 120, frameRate: 25)
+    display.takesHapticData = true
+    guard let structure = DisplayStructure.structure(display) else { throw TestFailure("no structure") }
+    let view = structure.view
+    #expect(view.name == "application/x-sdl-video-capability" && view.fieldNames.count == 9)
+    #expect(view.integer("width") == 800 && view.integer("height") == 320)
+    #expect(view.integer("display-width") == 1200 && view.integer("display-height") == 480)
+    #expect(view.double("scale") == 1.5 && view.double("diagonal") == 8.5 && view.double("pixels-per-inch") == 120)
+    #expect(view.integer("preferred-fps") == 25 && view.boolean("haptics") == true)
+  }
+
+  /// Likewise, of those that ask what the head unit can show, and which displays are supported.
+  @Test func namesOfQueries() throws {
+    guard let asking = Query(custom: Structure("application/x-sdl-video-capabilities")) else {
+      throw TestFailure("no query")
+    }
+    let isAnswered = CapabilityQuery.answer(asking.pointer, displays(2))
+    let capabilities = asking.structure?.structures("capabilities", limit: 10)
+    #expect(isAnswered && capabilities?.count == 2)
+    let asked = Structure("application/x-sdl-video-ranges")
+    asked.set("displays", StructureArray(displays(2), DisplayStructure.structure))
+    guard let query = Query(custom: asked) else { throw TestFailure("no query") }
+    var ranges = VideoRanges()
+    ranges.landscape.minimumWidth = 322
+    let isTaken = RangesQuery.answer(query.pointer, ranges)
+    let rejections = query.structure?.structures("rejections", limit: 10) ?? []
+    #expect(isTaken)
+    #expect(rejections.map(\.name) == ["application/x-sdl-video-rejection"])
+    #expect(rejections.first?.integer("index") == 0 && rejections.first?.string("reason")?.contains("322") == true)
+  }
+
+  @Test func namesOfEvents() throws {
+    guard let change = RangesQuery.changeEvent()?.take() else { throw TestFailure("no event") }
+    defer { gst_event_unref(change) }
+    #expect(gst_event_has_name(change, "application/x-sdl-video-ranges") != 0)
+    for (state, isStreaming) in [(StreamState.streaming, true), (.suspended, false)] {
+      guard let event = StreamStateEvent.make(state)?.take() else { throw TestFailure("no event") }
+      defer { gst_event_unref(event) }
+      let structure = try #require(StructureView(gst_event_get_structure(event)))
+      #expect(structure.name == "application/x-sdl-stream-state" && structure.boolean("streaming") == isStreaming)
+    }
+  }
+
   @Test func whatIsNoDisplayIsLeftOut() {
     let tooSmall = DisplayStructure.structure(VideoDisplay(size: VideoSize(8, 240))) == nil
     #expect(tooSmall)

@@ -81,6 +81,32 @@ import Testing
       ])
   }
 
+  /// Nothing else in the RPC specification says who drives which car to where.
+  @Test(
+    arguments: [
+      ("name", ["app", "appName", "ngnMediaScreenAppName", "vrSynonyms", "nicknames", "serviceName"]),
+      ("id", ["appID", "fullAppID", "policyAppID", "cloudAppVehicleID", "authToken", "serialNumber"]),
+      ("vin", ["vin"]),
+      (
+        "position",
+        [
+          "latitudeDegrees", "longitudeDegrees", "altitude", "heading", "locationName", "locationDescription",
+          "addressLines", "countryName", "countryCode", "postalCode", "administrativeArea", "subAdministrativeArea",
+          "locality", "subLocality", "thoroughfare", "subThoroughfare", "navigationText", "navigationText1",
+          "navigationText2",
+        ]
+      ),
+      ("phone", ["phoneNumber"]), ("device", ["hardware", "firmwareRev", "carrier", "deviceName", "deviceID"]),
+      ("text", ["manualTextEntry", "autoCompleteText", "autoCompleteList"]), ("address", ["peer", "tcpIpAddress"]),
+    ] as [(String, [String])])
+  func membersOfAllOwners(word: String, members: [String]) {
+    for member in members {
+      var blanking = Blanking()
+      let line = blanking.blank(rpc("Any", [member: .string("Who?"), "other": .string("stays")]))
+      #expect(params(line) == [member: .string("\(word)-1"), "other": .string("stays")])
+    }
+  }
+
   /// Some names mean this in one RPC or event alone.
   @Test func membersOfOneOwner() {
     var blanking = Blanking()
@@ -95,6 +121,14 @@ import Testing
     let blank = blanking.blank(event)
     #expect(params(blank) == ["name": .string("name-1"), "id": .string("id-1")])
     #expect(blank["text"] == .string(#"registered "name-1" (id "id-1", MEDIA)"#))
+    for (type, name, id) in [
+      ("registration-refused", "name-1", "id-1"), ("name-changed", "name-1", "77"), ("other", "X", "77"),
+    ] {
+      var fresh = Blanking()
+      var line = event
+      line["type"] = .string(type)
+      #expect(params(fresh.blank(line)) == ["name": .string(name), "id": .string(id)], "\(type)")
+    }
   }
 
   @Test(

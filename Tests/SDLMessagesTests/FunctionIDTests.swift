@@ -38,6 +38,34 @@ import Testing
     #expect(FunctionID(name: name) == function && function.isKnown)
   }
 
+  /// Those for which there is no constant: logs, policies and scripts have them by name.
+  @Test(
+    arguments: [
+      (23, "ReadDID"), (24, "GetDTCs"), (37, "DiagnosticMessage"), (39, "SendLocation"), (40, "DialNumber"),
+      (41, "ButtonPress"), (43, "GetInteriorVehicleData"), (44, "SetInteriorVehicleData"), (45, "GetWayPoints"),
+      (46, "SubscribeWayPoints"), (47, "UnsubscribeWayPoints"), (50, "SetCloudAppProperties"),
+      (51, "GetCloudAppProperties"), (52, "PublishAppService"), (53, "GetAppServiceData"), (54, "GetFile"),
+      (55, "PerformAppServiceInteraction"), (56, "UnpublishAppService"), (60, "CreateWindow"), (61, "DeleteWindow"),
+      (62, "GetInteriorVehicleDataConsent"), (63, "ReleaseInteriorVehicleDataModule"), (0x8006, "OnTBTClientState"),
+      (0x800F, "OnInteriorVehicleData"), (0x8010, "OnWayPointChange"), (0x8011, "OnRCStatus"),
+      (0x8012, "OnAppServiceData"), (0x8014, "OnSubtleAlertPressed"), (0x8015, "OnUpdateFile"),
+      (0x8016, "OnUpdateSubMenu"), (0x10000, "EncodedSyncPData"), (0x10001, "SyncPData"),
+      (0x18000, "OnEncodedSyncPData"), (0x18001, "OnSyncPData"),
+    ] as [(UInt32, String)])
+  func numbersByName(number: UInt32, name: String) {
+    #expect(FunctionID(rawValue: number).description == name && FunctionID(name: name)?.rawValue == number)
+  }
+
+  /// The attribute `since` of the requests. Older ones are in every version that a head unit agrees on.
+  @Test(
+    arguments: [
+      (1...40, RPCVersion(1)), (41...44, RPCVersion(4, 5)), (45...47, RPCVersion(4, 1)), (48...49, RPCVersion(4, 5)),
+      (50...55, RPCVersion(5, 1)), (56...63, RPCVersion(6)), (64...64, RPCVersion(7)),
+    ] as [(ClosedRange<UInt32>, RPCVersion)])
+  func versionOfTheIntroduction(numbers: ClosedRange<UInt32>, version: RPCVersion) {
+    for number in numbers { #expect(FunctionID(rawValue: number).introduction == version, "\(number)") }
+  }
+
   @Test(
     arguments: [
       ("a request", 64, true, false), ("a request that has no constant", 63, true, false),

@@ -33,6 +33,16 @@ import X264Encoder
     LinkSample(time: .milliseconds(milliseconds), handedByteCount: 0, unacknowledgedByteCount: 0, isBlocked: false)
   }
 
+  /// As in the message `sdl-bitrate` and the statistics.
+  @Test(
+    arguments: [
+      (.ceiling, "ceiling"), (.probing, "probing"), (.link, "link"), (.belowMinimum, "below-minimum"),
+      (.stalled, "stalled"),
+    ] as [(RateTargets.Reason, String)])
+  func namesOfReasons(reason: RateTargets.Reason, name: String) {
+    #expect(reason.name == name)
+  }
+
   @Test func onlyNoticeableChangesAreReportedAndNotTooOften() {
     var link = LinkAdaptation()
     /// The present report and the former one; empty for no report.

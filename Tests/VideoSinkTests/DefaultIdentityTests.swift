@@ -111,4 +111,17 @@ import Testing
     #expect(third.value == 1 && second.value == 2 && fourth.value == 3)
     _ = AppNumber(on: String(repeating: "long", count: 100))
   }
+
+  private final class Numbered {
+    private let number: AppNumber
+    init(on headUnit: String) { number = AppNumber(on: headUnit) }
+    var value: Int { number.value }
+  }
+
+  /// The head unit refuses one more, whatever its name.
+  @Test func moreAppsThanNumbers() {
+    let headUnit = "test \(UInt64.random(in: 0...(.max))):12345"
+    let apps = (1...33).map { _ in Numbered(on: headUnit) }
+    #expect(apps.map(\.value) == Array(1...32) + [1])
+  }
 }

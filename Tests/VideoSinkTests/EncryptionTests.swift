@@ -37,6 +37,14 @@ import Testing
     let state = try #require(try pipeline.sink.structure("encryption-state"))
     #expect(state["video-encrypted"] == "true" && state["protocol"] == "TLSv1.2", "\(state)")
     #expect(state["peer-verified"] == "true" && state["peer-subject"] == "CN=Head unit of the desk", "\(state)")
+    #expect(
+      Set(state.keys) == [
+        "video-encrypted", "audio-encrypted", "rpc-encrypted", "protocol", "cipher", "peer-verified", "peer-subject",
+        "peer-issuer", "peer-not-before", "peer-not-after",
+      ])
+    // Of an authority, and valid for a while: the texts of times are in the order of the times.
+    let (begin, end) = (try #require(state["peer-not-before"]), try #require(state["peer-not-after"]))
+    #expect(state["peer-issuer"] != state["peer-subject"] && begin < end, "\(state)")
     #expect(headUnit.source["violations"]?.contains("rule") != true)
     #expect(try pipeline.sink.statistics.areFramesConserved)
   }

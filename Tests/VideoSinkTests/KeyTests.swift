@@ -54,6 +54,21 @@ import Testing
     }
   }
 
+  /// The table on the element's page. The head unit's window has the same keys, the other way round.
+  @Test(arguments: [
+    (ButtonName.ok, "Return"), (.playPause, "XF86AudioPlay"), (.seekLeft, "XF86AudioPrev"),
+    (.seekRight, "XF86AudioNext"), (.tuneUp, "Prior"), (.tuneDown, "Next"), (.preset0, "0"), (.preset1, "1"),
+    (.preset2, "2"), (.preset3, "3"), (.preset4, "4"), (.preset5, "5"), (.preset6, "6"), (.preset7, "7"),
+    (.preset8, "8"), (.preset9, "9"), (.search, "XF86Search"), (.navCenterLocation, "Home"), (.navZoomIn, "plus"),
+    (.navZoomOut, "minus"), (.navPanUp, "Up"), (.navPanUpRight, "KP_Prior"), (.navPanRight, "Right"),
+    (.navPanDownRight, "KP_Next"), (.navPanDown, "Down"), (.navPanDownLeft, "KP_End"), (.navPanLeft, "Left"),
+    (.navPanUpLeft, "KP_Home"), (.navTiltToggle, "t"), (.navRotateClockwise, "bracketright"),
+    (.navRotateCounterclockwise, "bracketleft"), (.navHeadingToggle, "h"),
+  ])
+  func keysOfTheTable(button: ButtonName, key: String) {
+    #expect(KeyMap().keyName(of: button) == key && ButtonName(keyName: key) == button)
+  }
+
   @Test func shortPress() throws {
     let fixture = try KeyFixture()
     let before = MonotonicClock.now

@@ -108,6 +108,16 @@ extension X264EncoderTests {
       #expect(full.videoFullRange == true)
     }
 
+    /// The last ones of H.273 that x264 knows: DCI-P3 as displays have it, HLG, ICtCp.
+    @Test(arguments: [([12, 18, 14], [12, 18, 14]), ([4, 4, 4], [4, 4, 4]), ([13, 19, 15], [2, 2, 2])])
+    func colorsThatX264Knows(codes: [Int], written: [UInt8]) throws {
+      var settings = EncoderSettings.test(64, 64)
+      settings.color = ColorDescription(
+        colourPrimaries: codes[0], transferCharacteristics: codes[1], matrixCoefficients: codes[2])
+      let set = try parameters(settings)
+      #expect([set.colourPrimaries, set.transferCharacteristics, set.matrixCoefficients] == written)
+    }
+
     private func parameters(_ settings: EncoderSettings) throws -> SequenceParameterSet {
       try settings.encoder().encodePan(0..<1)[0].sequenceParameterSet()
     }
