@@ -73,7 +73,9 @@ import Testing
       Thread.sleep(forTimeInterval: 0.3)
     }
     let result = demo.wait()
-    #expect(result.status == 0 && result.output.contains(", 0 broken rules"), "\(result)")
+    #expect(result.output.contains(", 0 broken rules"), "\(result)")
+    // Sound that is late is left out, which may be all of it.
+    #expect(result.status == 0 || result.output.contains("has heard nothing"), "\(result)")
   }
 
   @Test func failsIfARuleIsBroken() throws {
