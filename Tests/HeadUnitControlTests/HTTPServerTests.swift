@@ -175,9 +175,18 @@ import Testing
           unread.change { $0 = responder }
           return responder.stream(contentType: "text/x") { .bytes([UInt8](repeating: 0x61, count: 65_536)) }
         }
+        // The last one is empty.
+        let parts = Monitor(["one"])
+        if request.path == "/parts" {
+          responder.stream(contentType: "text/x") {
+            guard let part = parts.change({ $0.isEmpty ? nil : $0.removeFirst() }) else { return .wait }
+            return part.isEmpty ? .end : .bytes(Array(part.utf8))
+          }
+        }
         _ = try? WorkerThread.detach(name: "late") {
           usleep(2_200_000)
-          responder.answer(HTTPAnswer([]))
+          parts.change { $0 += ["two", ""] }
+          if request.path == "/parts" { responder.wake() } else { responder.answer(HTTPAnswer([])) }
         }
       })
     defer { server.stop() }
@@ -187,6 +196,8 @@ import Testing
     let clients = try requests.map { try connect(server.port, $0) }
     defer { for client in clients { close(client) } }
     #expect(try ask(server, "GET", "/").status == "200")
+    let parts = try ask(server, "GET", "/parts").body
+    #expect(parts.contains("one") && parts.contains("two"), "\(parts)")
     #expect(isClosed(try #require(unread.withLock { $0 })))
     for client in clients {
       var bytes = [UInt8](repeating: 0, count: 65_536)
