@@ -38,10 +38,11 @@ struct AppScreen: Sendable {
     .deleteInteractionChoiceSet, .setGlobalProperties, .resetGlobalProperties, .setMediaClockTimer, .putFile,
     .deleteFile, .alert, .subtleAlert, .performInteraction, .scrollableMessage, .slider,
   ]
-  /// The members of SetGlobalProperties, by their names in ResetGlobalProperties.
+  /// The members of SetGlobalProperties, by their names in ResetGlobalProperties; `menuLayout` has none.
   private static let propertyNames = [
     "MENUNAME": "menuTitle", "MENUICON": "menuIcon", "KEYBOARDPROPERTIES": "keyboardProperties",
     "HELPPROMPT": "helpPrompt", "TIMEOUTPROMPT": "timeoutPrompt", "VRHELPTITLE": "vrHelpTitle", "VRHELPITEMS": "vrHelp",
+    "USER_LOCATION": "userLocation",
   ]
 
   var json: JSONObject {
@@ -95,7 +96,7 @@ struct AppScreen: Sendable {
     case .createInteractionChoiceSet: choiceSets[id("interactionChoiceSetID")] = members["choiceSet"]
     case .deleteInteractionChoiceSet: choiceSets[id("interactionChoiceSetID")] = nil
     case .setGlobalProperties:
-      for name in Self.propertyNames.values { properties[name] = members[name] ?? properties[name] }
+      for name in Self.propertyNames.values + ["menuLayout"] { properties[name] = members[name] ?? properties[name] }
     case .resetGlobalProperties:
       for name in (members["properties"]?.array ?? []).compactMap(\.string) {
         if let member = Self.propertyNames[name] { properties[member] = nil }

@@ -129,11 +129,12 @@ import Testing
   @Test(arguments: [
     ("HELPPROMPT", "helpPrompt"), ("TIMEOUTPROMPT", "timeoutPrompt"), ("VRHELPTITLE", "vrHelpTitle"),
     ("VRHELPITEMS", "vrHelp"), ("MENUNAME", "menuTitle"), ("MENUICON", "menuIcon"),
-    ("KEYBOARDPROPERTIES", "keyboardProperties"),
+    ("KEYBOARDPROPERTIES", "keyboardProperties"), ("USER_LOCATION", "userLocation"),
   ])
   mutating func eachResetProperty(name: String, member: String) {
     let members = [
       "helpPrompt", "timeoutPrompt", "vrHelpTitle", "vrHelp", "menuTitle", "menuIcon", "keyboardProperties",
+      "userLocation", "menuLayout",
     ]
     let all = JSONObject(uniqueKeysWithValues: members.map { ($0, .string("a")) })
     perform(.setGlobalProperties, all)
