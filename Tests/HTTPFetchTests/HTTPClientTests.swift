@@ -91,6 +91,9 @@ import Testing
     ("HTTP/1.1 302 Elsewhere\r\nLocation: http://127.0.0.1:1/\r\nContent-Length: 0\r\n\r\n", "302"),
     ("HTTP/1.1 200 OK\r\n\r\n" + String(repeating: "a", count: HTTPClient.longestAnswer + 1), "more than 1048576"),
     ("nonsense\r\n\r\n", "parse"),
+    ("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhello", "terminated unexpectedly"),
+    ("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n", "terminated unexpectedly"),
+    ("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\na\r\nhello", "terminated unexpectedly"),
   ])
   func failure(answer: String, reason: String) throws {
     let server = try TestServer(answer)
