@@ -9,7 +9,7 @@ import Testing
 @Suite struct UpstreamEncoderTests {
   /// kbit/s. What the encoder leaves unused of its bitrate, the link seems to carry as well. A busy machine's link
   /// carries less at times, so the lower bound is that of the highest bitrate.
-  private static let highestBitrates = 400...660
+  private static let highestBitrates = 400...800
 
   @Test func followsANarrowLink() throws {
     let headUnit = try TestHeadUnit(.small(640, 360, maximumBitrate: 10_000))
