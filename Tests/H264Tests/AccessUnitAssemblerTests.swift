@@ -119,6 +119,13 @@ extension AccessUnitAssembler {
     #expect(assembler.accessUnits(in: Self.units[2] + Self.units[3]) == [Self.units[1], Self.units[2], Self.units[3]])
   }
 
+  /// What begins the next picture is not left at the end of the one before, where some senders put it.
+  @Test(arguments: [delimiter, information, sequenceParameterSet + pictureParameterSet])
+  func theBeginningOfTheNext(units: [UInt8]) {
+    let messages = [Self.units[0], Self.units[1], Self.slice + units, Self.slice, Self.slice]
+    #expect(assemble(messages) == [Self.units[0], Self.units[1], Self.slice, units + Self.slice, Self.slice])
+  }
+
   @Test func aPictureThatNothingFollows() {
     var assembler = AccessUnitAssembler()
     #expect(assembler.flush() == nil)

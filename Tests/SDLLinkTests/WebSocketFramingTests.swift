@@ -104,7 +104,9 @@ import Testing
   @Test(
     arguments: [
       ([], nil, nil), ([3, 232], 1000, nil), ([3, 233] + Array("ö".utf8), 1001, nil), ([0x0F, 0xA0], 4000, nil),
-      ([3], nil, 1002), ([3, 237], nil, 1002), ([0, 0], nil, 1002), ([0x13, 0x88], nil, 1002),
+      ([3, 235], 1003, nil), ([3, 239], 1007, nil), ([3, 246], 1014, nil), ([0x13, 0x87], 4999, nil),
+      ([3], nil, 1002), ([3, 236], nil, 1002), ([3, 238], nil, 1002), ([3, 247], nil, 1002), ([0, 0], nil, 1002),
+      ([0x0B, 0xB7], nil, 1002), ([0x13, 0x88], nil, 1002),
       ([3, 232, 0xC3], nil, 1007),
     ] as [([UInt8], UInt16?, UInt16?)])
   func close(payload: [UInt8], code: UInt16?, fault: UInt16?) {

@@ -14,6 +14,7 @@ import Testing
     let film: Film
     let headUnit: TestHeadUnit
     let pipeline: Pipeline
+    private let buffers: LiveBuffers
 
     init(
       _ folder: URL, _ encoding: Film.Encoding, demuxer: String = "qtdemux", properties: String = ""
@@ -21,7 +22,17 @@ import Testing
       film = try Film(in: folder, encoding, container: demuxer.contains("matroska") ? .matroska : .mp4)
       headUnit = try TestHeadUnit(.small(320, 240, frameRate: 60))
       pipeline = try Pipeline(
-        "filesrc location=\(film.path) ! \(demuxer) ! sdlvideosink name=sink \(properties) uri=\(headUnit.uri)")
+        """
+        filesrc location=\(film.path) ! \(demuxer) ! identity name=last \
+        ! sdlvideosink name=sink \(properties) uri=\(headUnit.uri)
+        """)
+      buffers = try LiveBuffers(from: pipeline["last"])
+    }
+
+    /// Stops, after which no buffer is left.
+    func stop() {
+      pipeline.stop()
+      buffers.expectNone()
     }
 
     func seek(
@@ -70,6 +81,7 @@ import Testing
       #expect(isWhole, "\(shown.count) of \(pictures.count)")
       #expect(player.headUnit.record.violations == [])
       #expect(try player.pipeline.sink.statistics.areFramesConserved)
+      player.stop()
     }
   }
 
@@ -104,6 +116,7 @@ import Testing
       }
       let statistics = try player.pipeline.sink.statistics
       #expect(statistics.areFramesConserved)
+      player.stop()
       #expect(player.headUnit.record.violations == [])
     }
   }
@@ -125,6 +138,7 @@ import Testing
       #expect(isShown)
       let statistics = try player.pipeline.sink.statistics
       #expect(statistics.areFramesConserved, "\(statistics.fields)")
+      player.stop()
       #expect(player.headUnit.record.violations == [])
     }
   }
@@ -146,6 +160,7 @@ import Testing
       #expect(isShown)
       let statistics = try player.pipeline.sink.statistics
       #expect(statistics.areFramesConserved && statistics["frames-dropped-waiting-for-key-frame"] == 0)
+      player.stop()
       // Most of them: a busy machine may stand still in between.
       let gaps = player.headUnit.record.gaps.suffix(29).prefix(14).sorted()
       try #require(gaps.count == 14)
@@ -181,6 +196,7 @@ import Testing
       #expect(isShown, "\(shown.count) of \(pictures.count)")
       let statistics = try player.pipeline.sink.statistics
       #expect(statistics.areFramesConserved && statistics["frames-repeated"] > 0)
+      player.stop()
       #expect(player.headUnit.record.violations == [])
     }
   }
@@ -208,6 +224,7 @@ import Testing
       let isWhole = first.map { $0 % player.film.keyFrameInterval == 0 && shown == Array(pictures[$0...]) }
       #expect(isWhole == true, "\(shown.count) from \(first ?? -1) on")
       #expect(try player.pipeline.sink.statistics.areFramesConserved)
+      player.stop()
       #expect(player.headUnit.record.violations == [])
     }
   }
@@ -228,6 +245,7 @@ import Testing
       }
       #expect(isShown)
       #expect(try player.pipeline.sink.statistics.areFramesConserved)
+      player.stop()
       #expect(player.headUnit.record.violations == [])
     }
   }

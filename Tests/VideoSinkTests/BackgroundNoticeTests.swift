@@ -92,6 +92,36 @@ import Testing
     #expect(record.violations == [])
   }
 
+  /// Some head units blank their screen without data.
+  @Test func isRepeatedInTheBackground() throws {
+    let interval = Duration.milliseconds(100)
+    let harness = try stream(properties: "background-repeat=true keep-alive-interval=100")
+    try harness.setAppState(.resigning)
+    try harness.pipeline.waitForElementMessage("sdl-stream-suspended")
+    let sent = { (try? harness.statistics["notice-frames-sent"]) ?? 0 }
+    #expect(sent() >= Self.count)
+    try harness.setAppState(.background)
+    let (first, began) = (sent(), ContinuousClock.now)
+    #expect(eventually { sent() >= first + 5 })
+    #expect(ContinuousClock.now - began > interval * 4)
+    #expect(try harness.streamState == "suspended")
+    try harness.setAppState(.foreground)
+    try harness.settle()
+    let noticed = sent()
+    try harness.deliver(3)
+    let others = try harness.statistics["frames-sent"] + harness.statistics["frames-repeated"]
+    try harness.headUnit.waitForFrames(noticed + others)
+    #expect(sent() == noticed)
+    let record = harness.headUnit.record
+    let last = try #require(record.video.lastIndex { $0.startsStream })
+    expectNoticeUnits(record.video[..<last].suffix(noticed).prefix(Self.count))
+    let pictures = try decode(record.video, width: 320, height: 240)
+    expectNotice(pictures[last - 1], text: NoticeText.standard(appName: "GStreamer"))
+    #expect(Picture(320, 240, harness.index - 1).psnr(against: try #require(pictures.last)) > 28)
+    #expect(harness.streamMessages == ["started first-start", "suspended app-state", "started resumed"])
+    #expect(record.violations == [])
+  }
+
   @Test func comingBackEndsIt() throws {
     // No picture is repeated, however long the next one takes.
     let harness = try stream(frameRate: 15, properties: "keep-alive-interval=0")

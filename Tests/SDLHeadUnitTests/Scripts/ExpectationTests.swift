@@ -117,6 +117,17 @@ import Testing
     #expect(run.takeEnd() == .settled)
   }
 
+  /// Nor after a failure that the script tells itself.
+  @Test func aFailureInASequence() throws {
+    var run = try run("then: fail no\nthen: cut\nthen: expect Alert")
+    _ = due(&run)
+    #expect(outcomes(&run) == ["1: no"])
+    #expect(due(&run, after: .seconds(1)) == [])
+    #expect(run.takeEnd() == .settled)
+    run.endTest(now: Self.start + .seconds(1))
+    #expect(outcomes(&run) == [])
+  }
+
   @Test func whatCameInstead() throws {
     var run = try run("then: expect Show within 1")
     _ = due(&run)
