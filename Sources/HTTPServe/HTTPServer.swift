@@ -12,7 +12,6 @@ package struct HTTPRequest: Sendable {
   package let body: [UInt8]
 }
 
-/// The whole answer to a request.
 package struct HTTPAnswer: Sendable {
   package var status: UInt32
   package var contentType: String

@@ -29,7 +29,6 @@ final class ItemWatch: Sendable {
     }
   }
 
-  /// The screen shows something else.
   func screenChanged(_ size: ScreenSize) {
     let isSooner = state.withLock { state in
       state.size = size
