@@ -99,17 +99,11 @@ final class ProfileBus {
 
   /// Waits for the next event.
   private func iterate(until deadline: Duration?) {
-    guard let deadline else {
+    if let deadline {
+      gio.iterate(context, atMost: (deadline - clock.now).roundedMilliseconds)
+    } else {
       _ = gio.pointee.g_main_context_iteration(context, 1)
-      return
     }
-    let source = gio.pointee.g_timeout_source_new(((deadline - clock.now).roundedMilliseconds))
-    // It only has to end the wait.
-    gio.pointee.g_source_set_callback(source, { _ in 0 }, nil, nil)
-    _ = gio.pointee.g_source_attach(source, context)
-    _ = gio.pointee.g_main_context_iteration(context, 1)
-    gio.pointee.g_source_destroy(source)
-    gio.pointee.g_source_unref(source)
   }
 }
 

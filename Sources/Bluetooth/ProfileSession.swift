@@ -296,7 +296,6 @@ extension ProfileSession {
     return [.log("\(connection.peer) is being disconnected"), .disconnect(connection: connection.number)]
   }
 
-  /// A connection that was accepted is closed.
   mutating func connectionClosed(number: Int, now: Duration) -> [Action] {
     guard let connection, connection.number == number else { return [] }
     self.connection = nil

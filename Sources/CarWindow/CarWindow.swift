@@ -158,7 +158,7 @@ package final class CarWindow: Sendable {
     }
     wakeUp.signal()
     if !thread.isCurrent,
-      state.wait(until: MonotonicClock.now + Self.stopTimeout, for: { $0.isOver ? true : nil }) == true
+      state.wait(atLatest: MonotonicClock.now + Self.stopTimeout, until: { $0.isOver })
     {
       thread.join()
     }

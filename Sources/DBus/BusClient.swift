@@ -171,14 +171,6 @@ package final class BusClient: @unchecked Sendable {
   private func iterate(while goesOn: () -> Bool) {
     // GIO ends a call by itself when its time is over.
     let end = MonotonicClock.now + timeout + .milliseconds(50)
-    while goesOn(), MonotonicClock.now < end {
-      let source = gio.pointee.g_timeout_source_new(50)
-      // It only has to end the wait.
-      gio.pointee.g_source_set_callback(source, { _ in 0 }, nil, nil)
-      _ = gio.pointee.g_source_attach(source, context)
-      _ = gio.pointee.g_main_context_iteration(context, 1)
-      gio.pointee.g_source_destroy(source)
-      gio.pointee.g_source_unref(source)
-    }
+    while goesOn(), MonotonicClock.now < end { gio.iterate(context, atMost: 50) }
   }
 }

@@ -24,6 +24,17 @@ extension UnsafePointer<CGIOFunctions> {
       GConnectFlags(rawValue: 0))
   }
 
+  /// Waits for the next event of a main context, so many milliseconds at most.
+  package func iterate(_ context: OpaquePointer?, atMost milliseconds: UInt32) {
+    let source = pointee.g_timeout_source_new(milliseconds)
+    // It only has to end the wait.
+    pointee.g_source_set_callback(source, { _ in 0 }, nil, nil)
+    _ = pointee.g_source_attach(source, context)
+    _ = pointee.g_main_context_iteration(context, 1)
+    pointee.g_source_destroy(source)
+    pointee.g_source_unref(source)
+  }
+
   /// Takes all handlers with `data` away.
   package func disconnectClosed(of connection: OpaquePointer, _ data: UnsafeMutableRawPointer) {
     _ = pointee.g_signal_handlers_disconnect_matched(

@@ -9,7 +9,6 @@ package protocol BaseSinkElement: GStreamerElement, PropertyOwner {
   func changeState(_ transition: GstStateChange) -> GstStateChangeReturn
   /// Takes an event of the application, with its reference.
   func sendEvent(_ event: UnsafeMutablePointer<GstEvent>) -> Bool
-  /// Answers a query of the application.
   func answerApplication(_ query: UnsafeMutablePointer<GstQuery>) -> Bool
   // GstBaseSink's.
   func caps(filter: UnsafeMutablePointer<GstCaps>?) -> UnsafeMutablePointer<GstCaps>?

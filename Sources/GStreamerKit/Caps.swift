@@ -48,7 +48,6 @@ extension MiniObject where Pointee == GstCaps {
 
   package var count: Int { Int(gst_caps_get_size(pointer)) }
 
-  /// Whether nothing fits.
   package var isEmpty: Bool { gst_caps_is_empty(pointer) != 0 }
 
   /// Whether everything that fits these caps fits `other` too.

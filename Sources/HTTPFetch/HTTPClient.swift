@@ -70,7 +70,7 @@ package enum HTTPClient {
     _ = soup.g_object_ref(cancellable)
     do throws(LinkError) {
       try WorkerThread.detach(name: "sdl-policy-end") {
-        if isOver.wait(until: end, for: { $0 ? true : nil }) == nil { soup.g_cancellable_cancel(cancellable) }
+        if !isOver.wait(atLatest: end, until: { $0 }) { soup.g_cancellable_cancel(cancellable) }
         soup.g_object_unref(cancellable)
       }
     } catch {

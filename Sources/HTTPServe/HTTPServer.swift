@@ -12,7 +12,6 @@ package struct HTTPRequest: Sendable {
   package let body: [UInt8]
 }
 
-/// The whole answer to a request.
 package struct HTTPAnswer: Sendable {
   package var status: UInt32
   package var contentType: String
@@ -117,7 +116,7 @@ package final class HTTPServer: Sendable {
       close(listening.descriptor)
       throw .link(error)
     }
-    state.wait(until: nil) { $0.failure == nil && $0.context == nil ? nil : () }
+    state.wait { $0.failure != nil || $0.context != nil }
     if let failure = state.withLock({ $0.failure }) { throw failure }
   }
 
@@ -140,10 +139,10 @@ package final class HTTPServer: Sendable {
   package func stop() {
     // When nothing else is to be done; clients that always have something to do are not waited for.
     quit(priority: Self.lowPriority)
-    let hasEnded = state.wait(until: MonotonicClock.now + Self.longestEnd) { $0.hasEnded ? () : nil } != nil
+    let hasEnded = state.wait(atLatest: MonotonicClock.now + Self.longestEnd) { $0.hasEnded }
     if hasEnded { return }
     quit(priority: Self.highPriority)
-    state.wait(until: nil) { $0.hasEnded ? () : nil }
+    state.wait { $0.hasEnded }
   }
 
   private func quit(priority: Int32) {

@@ -89,10 +89,10 @@ package final class ChildProgram: Sendable {
   package func end() {
     state.withLock { $0.isEnded = $0.status == nil }
     if status == nil { kill(-pid, SIGTERM) }
-    _ = state.wait(until: MonotonicClock.now + Self.graceTime) { $0.status.map { _ in () } }
+    state.wait(atLatest: MonotonicClock.now + Self.graceTime) { $0.status != nil }
     // What it has started may have its output open, and go on.
     kill(-pid, SIGKILL)
-    _ = state.wait(until: MonotonicClock.now + Self.graceTime) { $0.status != nil && $0.isOutputClosed ? () : nil }
+    state.wait(atLatest: MonotonicClock.now + Self.graceTime) { $0.status != nil && $0.isOutputClosed }
   }
 
   /// In a process group of its own, with signals as from a shell.

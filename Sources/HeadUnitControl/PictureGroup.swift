@@ -31,7 +31,6 @@ struct PictureGroup: Sendable {
     self.maximumByteCount = maximumByteCount
   }
 
-  /// Whether there is none.
   var isEmpty: Bool { units.isEmpty }
 
   /// The pictures from the last key frame on; empty if that is no longer kept.

@@ -82,7 +82,7 @@ package final class PictureTaker: Sendable {
 
   /// Waits until all pictures have been looked at that were asked for.
   package func waitForAll() {
-    _ = state.wait(until: nil) { $0.isOver || $0.waiting.isEmpty && !$0.isWorking ? () : nil }
+    state.wait { $0.isOver || $0.waiting.isEmpty && !$0.isWorking }
   }
 
   /// Pictures that are waited for are not looked at any more.
@@ -118,9 +118,7 @@ package final class PictureTaker: Sendable {
   }
 
   private func next() -> Work? {
-    state.wait(until: nil) { state in
-      if state.isOver || !state.waiting.isEmpty { () } else { nil }
-    }
+    state.wait { $0.isOver || !$0.waiting.isEmpty }
     return state.withLock { state in
       guard !state.isOver else { return nil }
       state.isWorking = true
@@ -140,7 +138,7 @@ package final class PictureTaker: Sendable {
         if isOver || !error.mayPass || MonotonicClock.now >= deadline { return error.text }
       }
       // Another picture may come.
-      _ = state.wait(until: min(MonotonicClock.now + Self.retryPause, deadline)) { $0.isOver ? () : nil }
+      state.wait(atLatest: min(MonotonicClock.now + Self.retryPause, deadline)) { $0.isOver }
     }
   }
 

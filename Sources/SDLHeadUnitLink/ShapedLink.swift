@@ -56,7 +56,6 @@ struct ShapedLink {
 
   func isStalled(at now: Duration) -> Bool { stalls?.stall.contains(now) ?? false }
 
-  /// Whether nothing is on the road.
   var isEmpty: Bool { up.isEmpty && down.isEmpty && ending == nil }
 
   /// Whether bytes have arrived.

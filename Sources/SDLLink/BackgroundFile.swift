@@ -133,8 +133,8 @@ package final class BackgroundFile: Sendable {
     guard !thread.isCurrent, state.withLock({ $0.isRunning }) else { return }
     while true {
       let before = state.withLock { $0.writtenCount }
-      let isMet = state.wait(until: MonotonicClock.now + Self.longestStandstill) { condition($0) ? true : nil }
-      if isMet != nil || state.withLock({ $0.writtenCount == before }) { return }
+      let isMet = state.wait(atLatest: MonotonicClock.now + Self.longestStandstill) { condition($0) }
+      if isMet || state.withLock({ $0.writtenCount == before }) { return }
     }
   }
 

@@ -13,7 +13,7 @@ package struct ByteQueue {
 
   package init() {}
 
-  package mutating func append(_ more: [UInt8]) {
+  package mutating func append(_ more: some Sequence<UInt8>) {
     if isEmpty {
       bytes.removeAll(keepingCapacity: true)
       offset = 0

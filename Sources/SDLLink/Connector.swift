@@ -105,7 +105,7 @@ package struct Connector {
   package mutating func handle(_ descriptors: ArraySlice<pollfd>) -> Outcome? {
     let answered = zip(attempts, descriptors).filter { $0.1.revents != 0 }.map(\.0)
     for attempt in answered {
-      let code = attempt.socket.pendingError
+      let code = attempt.socket.takeError()
       if code == 0 { return .connected(attempt.socket, attempt.address) }
       attempts.removeAll { $0.socket === attempt.socket }
       fail(attempt.address, code)

@@ -119,7 +119,6 @@ extension ConversationWriter {
     state.withLock { $0.names[session] = name }
   }
 
-  /// Adds a line.
   package func note(_ kind: String, of session: Int? = nil, _ members: JSONObject) {
     let now = now
     state.withLock { state in

@@ -79,6 +79,12 @@ package final class Monitor<State: Sendable>: @unchecked Sendable {
       if pthread_cond_timedwait(condition, mutex, &time) == ETIMEDOUT { return attempt(&state) }
     }
   }
+
+  /// The same until `isMet` is true: whether it is, before `deadline`.
+  @discardableResult
+  package func wait(atLatest deadline: Duration? = nil, until isMet: (inout State) -> Bool) -> Bool {
+    wait(until: deadline) { isMet(&$0) ? () : nil } != nil
+  }
 }
 
 /// The lock of one ``Monitor``, or of several.

@@ -113,8 +113,8 @@ package class Socket: @unchecked Sendable {
     if byteCount == nil { set(SOL_SOCKET, Self.bufferLockOption, 0) }
   }
 
-  /// The error of a connect(2) that has ended; 0 for success.
-  package var pendingError: Int32 {
+  /// The error of a connect(2) that has ended, once; 0 for success.
+  package func takeError() -> Int32 {
     var code: Int32 = 0
     var size = socklen_t(MemoryLayout<Int32>.size)
     return getsockopt(descriptor, SOL_SOCKET, SO_ERROR, &code, &size) == 0 ? code : errno

@@ -11,6 +11,8 @@ package final class WorkerThread: Sendable {
     case joined
   }
 
+  private enum JoinStep { case join(pthread_t), nothing }
+
   private let name: String
   private let state = Monitor(State.notStarted)
   /// A copy of the handle, to be compared without the lock; 0 until the thread runs.
@@ -51,17 +53,17 @@ package final class WorkerThread: Sendable {
   /// Waits for the thread's end. Returns at once on the thread itself, and when it was never started.
   package func join() {
     guard !isCurrent else { return }
-    let mine: pthread_t?? = state.wait(until: nil) { state in
+    let step = state.wait(until: nil) { state -> JoinStep? in
       switch state {
-      case .notStarted, .joined: return .some(nil)
+      case .notStarted, .joined: return .nothing
       case .joining: return nil
       case .running(let handle):
         // Only one thread may call pthread_join; the others wait for it.
         state = .joining
-        return .some(handle)
+        return .join(handle)
       }
     }
-    guard case .some(.some(let handle)) = mine else { return }
+    guard case .join(let handle)? = step else { return }
     pthread_join(handle, nil)
     state.change { $0 = .joined }
   }

@@ -45,6 +45,18 @@ package enum AppHMIType: String, Sendable, CaseIterable {
   case webView = "WEB_VIEW"
 }
 
+/// Kind of a file that an app sends (`FileType`).
+package enum FileType: String, Sendable, CaseIterable {
+  case bmp = "GRAPHIC_BMP"
+  case jpeg = "GRAPHIC_JPEG"
+  case png = "GRAPHIC_PNG"
+  case wave = "AUDIO_WAVE"
+  case mp3 = "AUDIO_MP3"
+  case aac = "AUDIO_AAC"
+  case binary = "BINARY"
+  case json = "JSON"
+}
+
 /// The capability that GetSystemCapability asks for (`SystemCapabilityType`); only the types in use here.
 package enum SystemCapabilityType: String, Sendable {
   case videoStreaming = "VIDEO_STREAMING"

@@ -14,7 +14,6 @@ package struct FrameHeader: Equatable, Sendable {
   package var isEncrypted: Bool
   /// Whether the frame is a control frame, a whole message, or a piece of one.
   package var frameType: FrameType
-  /// The service that the frame belongs to.
   package var service: ServiceType
   /// Meaning depends on ``frameType``: control code, 0, or the running number of a consecutive frame.
   package var frameInfo: UInt8

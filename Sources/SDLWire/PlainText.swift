@@ -46,8 +46,13 @@ extension Unicode.Scalar {
 
 extension Duration {
   /// "5 s" or "1.25 s", to the millisecond.
-  package var inSeconds: String {
-    let seconds = (self / .milliseconds(1)).rounded() / 1000
+  package var inSeconds: String { inSeconds(parts: 1000) }
+
+  /// The same, to the tenth of a second.
+  package var inTenthsOfSeconds: String { inSeconds(parts: 10) }
+
+  private func inSeconds(parts: Int) -> String {
+    let seconds = (self / (.seconds(1) / parts)).rounded() / Double(parts)
     return "\(Int(exactly: seconds).map { "\($0)" } ?? "\(seconds)") s"
   }
 }

@@ -6,14 +6,14 @@ import COpenSSL
 final class MemoryTransport {
   /// The destination of OpenSSL's output.
   enum Destination {
-    /// Handshake messages, at most ``maximumHandshakeByteCount`` at once.
+    /// Handshake messages, at most ``maximumFlightByteCount`` at once.
     case handshake([UInt8])
     /// Records, into memory that may be too small.
     case memory(UnsafeMutableRawBufferPointer, used: Int)
   }
 
   /// The most bytes that a handshake sends at once: a chain of certificates.
-  static let maximumHandshakeByteCount = 256 << 10
+  static let maximumFlightByteCount = 256 << 10
 
   /// Input that OpenSSL has not read yet.
   var input = UnsafeRawBufferPointer(start: nil, count: 0)
@@ -36,7 +36,7 @@ final class MemoryTransport {
   fileprivate func write(_ bytes: UnsafeRawBufferPointer) -> Bool {
     switch destination {
     case .handshake(var messages):
-      guard bytes.count <= Self.maximumHandshakeByteCount - messages.count else { return false }
+      guard bytes.count <= Self.maximumFlightByteCount - messages.count else { return false }
       destination = .handshake([])
       messages += bytes
       destination = .handshake(messages)

@@ -280,7 +280,7 @@ import Testing
       transport.stop()
       isStopped.change { $0 = true }
     }
-    #expect(isStopped.wait(until: MonotonicClock.now + .seconds(20)) { $0 ? true : nil } == true)
+    #expect(isStopped.wait(atLatest: MonotonicClock.now + .seconds(20)) { $0 })
     #expect(eventually { bluez.count(of: "unregister") == 1 })
   }
 

@@ -48,7 +48,7 @@ import Testing
       guard let size = try? XDisplay(name, cookie: cookie).size, size == ScreenSize(320, 240) else { return }
       served.change { $0 = true }
     }
-    #expect(served.wait(until: MonotonicClock.now + .seconds(30)) { $0 ? true : nil } == true)
+    #expect(served.wait(atLatest: MonotonicClock.now + .seconds(30)) { $0 })
     withExtendedLifetime(display) {}
   }
 

@@ -285,7 +285,7 @@ import struct TestSupport.SeededGenerator
           { _, _, data in
             guard let data else { return GST_PAD_PROBE_DROP }
             let gate = Unmanaged<Monitor<Bool>>.fromOpaque(data).takeUnretainedValue()
-            _ = gate.wait(until: MonotonicClock.now + .seconds(60)) { $0 ? () : nil }
+            gate.wait(atLatest: MonotonicClock.now + .seconds(60)) { $0 }
             return GST_PAD_PROBE_DROP
           }, Unmanaged.passRetained(gate).toOpaque(),
           { data in if let data { Unmanaged<Monitor<Bool>>.fromOpaque(data).release() } })

@@ -11,7 +11,7 @@ import Testing
   /// Returns once the gate is open.
   private func work(_ result: Int32) -> EncoderThread.Work {
     { [gate] in
-      _ = gate.wait(until: MonotonicClock.now + .seconds(60)) { $0 ? () : nil }
+      gate.wait(atLatest: MonotonicClock.now + .seconds(60)) { $0 }
       return result
     }
   }

@@ -54,7 +54,7 @@ import Testing
     }
     #expect(!isLoaded)
     #expect(write(gate[1], &byte, 1) == 1)
-    #expect(ended.wait(until: MonotonicClock.now + .seconds(10)) { $0 == 2 ? true : nil } == true)
+    #expect(ended.wait(atLatest: MonotonicClock.now + .seconds(10)) { $0 == 2 })
   }
 
   private static func hasLoaded(_ library: String) -> Bool {

@@ -154,7 +154,7 @@ import Testing
     }
     defer { server.stop() }
     let client = try connect(server.port, head("GET", "/", []))
-    #expect(state.wait(until: MonotonicClock.now + .seconds(30)) { $0.count > 0 ? true : nil } == true)
+    #expect(state.wait(atLatest: MonotonicClock.now + .seconds(30)) { $0.count > 0 })
     close(client)
     let responder = try #require(state.withLock { $0.responder })
     #expect(isClosed(responder))

@@ -191,7 +191,7 @@ private final class StateSetter: @unchecked Sendable {
   }
 
   func wait() throws {
-    guard isDone.wait(until: MonotonicClock.now + testTimeout, for: { $0 ? true : nil }) != nil else {
+    guard isDone.wait(atLatest: MonotonicClock.now + testTimeout, until: { $0 }) else {
       throw TestFailure("no \(name)")
     }
   }

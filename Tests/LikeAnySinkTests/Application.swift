@@ -213,7 +213,7 @@ final class Feeder: Sendable {
         case GST_FLOW_FLUSHING: break
         default: return
         }
-        _ = isStopped.wait(until: MonotonicClock.now + pause, for: { $0 ? true : nil })
+        isStopped.wait(atLatest: MonotonicClock.now + pause, until: { $0 })
       }
     }
   }

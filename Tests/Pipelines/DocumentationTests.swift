@@ -64,7 +64,7 @@ import Testing
   }
 
   /// A method or property that a page names is in the sources.
-  @Test(arguments: ["docs/architecture.md", "CONTRIBUTING.md"])
+  @Test(arguments: ["docs/architecture.md", "docs/transports.md", "CONTRIBUTING.md"])
   func everyMemberExists(_ page: String) throws {
     let members = try Self.text(page).matches(of: /`([A-Z]\w+)\.(\w+)[`(]/).filter { !["swift", "md"].contains($0.2) }
     #expect(members.count > 3)

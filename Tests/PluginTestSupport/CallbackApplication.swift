@@ -97,7 +97,7 @@ final class CallbackApplication: @unchecked Sendable {
 
   /// Waits until all that it does is done; false if something hangs.
   func waitForEnd() -> Bool {
-    state.wait(until: MonotonicClock.now + testTimeout) { $0.isDone && !$0.isHelping ? true : nil } ?? false
+    state.wait(atLatest: MonotonicClock.now + testTimeout) { $0.isDone && !$0.isHelping }
   }
 
   fileprivate func handle(_ message: UnsafeMutablePointer<GstMessage>) {
@@ -140,7 +140,7 @@ final class CallbackApplication: @unchecked Sendable {
       state.withLock { $0.isHelping = false }
       state.broadcast()
     }
-    _ = state.wait(until: MonotonicClock.now + Self.patience) { $0.isHelping ? nil : true }
+    state.wait(atLatest: MonotonicClock.now + Self.patience) { !$0.isHelping }
   }
 }
 

@@ -127,7 +127,7 @@ final class Pipeline {
         isDone.broadcast()
         gst_object_unref(pipeline)
       }) != nil,
-      isDone.wait(until: began + testTimeout, for: { $0 ? true : nil }) != nil
+      isDone.wait(atLatest: began + testTimeout, until: { $0 })
     else {
       Issue.record("\(failure)", sourceLocation: sourceLocation)
       return

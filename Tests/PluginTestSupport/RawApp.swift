@@ -24,7 +24,7 @@ final class RawApp {
     // Otherwise a second short message waits for the acknowledgement of the first.
     socket.configureTCP()
     var poll = pollfd(fd: socket.descriptor, events: Int16(POLLOUT), revents: 0)
-    guard Glibc.poll(&poll, 1, 5000) > 0, socket.pendingError == 0 else { throw TestFailure("no connection") }
+    guard Glibc.poll(&poll, 1, 5000) > 0, socket.takeError() == 0 else { throw TestFailure("no connection") }
   }
 
   /// A session, a registration, and the level FULL.

@@ -120,7 +120,7 @@ final class RestartingApplication: @unchecked Sendable {
 
   func wait() throws {
     let deadline = MonotonicClock.now + testTimeout
-    guard state.wait(until: deadline, for: { if case .restarted = $0.phase { true } else { nil } }) != nil else {
+    guard state.wait(atLatest: deadline, until: { if case .restarted = $0.phase { true } else { false } }) else {
       throw TestFailure("no \(trigger.testDescription), or no end of the restart")
     }
   }
@@ -128,7 +128,7 @@ final class RestartingApplication: @unchecked Sendable {
   /// Waits until it is in the callback.
   func waitForTrigger() throws {
     let deadline = MonotonicClock.now + testTimeout
-    guard state.wait(until: deadline, for: { if case .restarting = $0.phase { true } else { nil } }) != nil else {
+    guard state.wait(atLatest: deadline, until: { if case .restarting = $0.phase { true } else { false } }) else {
       throw TestFailure("no \(trigger.testDescription)")
     }
   }

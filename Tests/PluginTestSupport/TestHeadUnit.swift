@@ -145,7 +145,7 @@ final class TestHeadUnit {
 
   /// Whether `condition` comes true before `deadline`.
   func await(until deadline: Duration, _ condition: (Record) -> Bool) -> Bool {
-    recorder.record.wait(until: deadline, for: { condition($0) ? true : nil }) != nil
+    recorder.record.wait(atLatest: deadline, until: { condition($0) })
   }
 
   /// Waits for as many access units in all.

@@ -181,7 +181,7 @@ private final class Restarter: Sendable {
   }
 
   func wait(for number: Int) -> Bool {
-    restarts.wait(until: MonotonicClock.now + testTimeout) { $0 >= number ? true : nil } == true
+    restarts.wait(atLatest: MonotonicClock.now + testTimeout) { $0 >= number }
   }
 
   /// Restarts in the next event on a pad that is one of the filter's own.

@@ -291,9 +291,9 @@ private final class VideoArrivals: HeadUnitServerObserver {
 
   /// Whether `message` comes so many times.
   func waitFor(_ message: [UInt8], count: Int) -> Bool {
-    state.wait(until: MonotonicClock.now + testTimeout) { state in
-      state.messages.count { $0 == message } >= count ? true : nil
-    } ?? false
+    state.wait(atLatest: MonotonicClock.now + testTimeout) { state in
+      state.messages.count { $0 == message } >= count
+    }
   }
 
   var isWithoutConnections: Bool { state.withLock { $0.connectionCount == 0 } }

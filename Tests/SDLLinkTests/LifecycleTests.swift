@@ -64,7 +64,7 @@ extension LinkTests {
       func server(_ server: HeadUnitServer, didReport event: HeadUnitServerEvent) {
         guard case .connected = event else { return }
         isHolding.change { $0 = true }
-        _ = isReleased.wait(until: MonotonicClock.now + .seconds(30)) { $0 ? true : nil }
+        isReleased.wait(atLatest: MonotonicClock.now + .seconds(30)) { $0 }
       }
     }
 
@@ -85,7 +85,7 @@ extension LinkTests {
       let holder = Holder()
       let (first, ports) = try serve([0, 0, 0], holder)
       let phone = try PhoneConnection(port: ports[0])
-      #expect(holder.isHolding.wait(until: MonotonicClock.now + .seconds(30)) { $0 ? true : nil } == true)
+      #expect(holder.isHolding.wait(atLatest: MonotonicClock.now + .seconds(30)) { $0 })
       first.stop()
       let (second, same) = try serve(ports, HeadUnitRecorder())
       #expect(same == ports)

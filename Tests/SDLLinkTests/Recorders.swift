@@ -82,7 +82,7 @@ final class ConnectionRecorder: AppConnectionObserver {
   var latestGrant: VideoGrant? { state.withLock { $0.grants.last } }
 
   func waitForStop(number: Int) -> Bool {
-    state.wait(until: MonotonicClock.now + testTimeout) { $0.stopCount >= number ? true : nil } ?? false
+    state.wait(atLatest: MonotonicClock.now + testTimeout) { $0.stopCount >= number }
   }
 
   func waitForGrant(number: Int = 1) -> VideoGrant? {
@@ -132,7 +132,7 @@ final class HeadUnitRecorder: HeadUnitServerObserver {
   var streamViolations: [VideoStreamViolation] { state.withLock { $0.streamViolations } }
 
   func waitForMessages(_ count: Int) -> Bool {
-    state.wait(until: MonotonicClock.now + testTimeout) { $0.videoMessages.count >= count ? true : nil } ?? false
+    state.wait(atLatest: MonotonicClock.now + testTimeout) { $0.videoMessages.count >= count }
   }
 
   func waitFor<Result>(_ match: @escaping (HeadUnitServerEvent) -> Result?) -> Result? {

@@ -24,7 +24,7 @@ extension LinkTests {
       let finder = WorkerThread(name: "finder")
       try finder.start {
         for round in 1...count {
-          rounds.wait(until: nil) { $0.begun >= round ? () : nil }
+          rounds.wait { $0.begun >= round }
           for _ in 0..<(round % 3 + 1) { _ = writer.write() }
           rounds.withLock { $0.ended = round }
           rounds.broadcast()
@@ -37,7 +37,7 @@ extension LinkTests {
         rounds.broadcast()
         for _ in 0..<(round % 50) { _ = writer.sentByteCount }
         #expect(writer.submit(payload, to: .video, grantEpoch: 1, waits: false).result == .queued)
-        rounds.wait(until: nil) { $0.ended >= round ? () : nil }
+        rounds.wait { $0.ended >= round }
         // There is no other thread that could write it.
         #expect(payload.outcomes == [true])
         _ = buffer.withUnsafeMutableBytes { theirs.receive(into: $0) }
@@ -54,7 +54,7 @@ extension LinkTests {
       let connection = pair.connection
       try disturber.start {
         for next in 1...count {
-          guard round.wait(until: MonotonicClock.now + testTimeout, for: { $0 >= next ? true : nil }) == true else {
+          guard round.wait(atLatest: MonotonicClock.now + testTimeout, until: { $0 >= next }) else {
             return
           }
           // Makes the connection thread check its queue.

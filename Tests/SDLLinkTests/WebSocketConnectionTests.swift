@@ -214,7 +214,7 @@ extension LinkTests {
         let socket = try #require(Socket.tcp(family: AF_INET))
         let address = try Resolver.addresses(host: "127.0.0.1", port: listener.port, flags: AI_NUMERICHOST).get()
         _ = socket.connect(to: try #require(address.first))
-        #expect(eventually { socket.pendingError == 0 && socket.peerAddress != nil })
+        #expect(eventually { socket.takeError() == 0 && socket.peerAddress != nil })
         socket.write(request)
         return socket
       }

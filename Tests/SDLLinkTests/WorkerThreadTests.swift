@@ -64,7 +64,7 @@ import Testing
       let isCurrent = thread.isCurrent
       thread.join()
       stage.change { $0 = isCurrent ? 1 : -1 }
-      _ = stage.wait(until: MonotonicClock.now + testTimeout) { $0 >= 3 ? true : nil }
+      stage.wait(atLatest: MonotonicClock.now + testTimeout) { $0 >= 3 }
       usleep(20_000)
       stage.change { $0 = 10 }
     }

@@ -38,6 +38,11 @@ import Testing
     #expect(time.inSeconds == text)
   }
 
+  @Test func tenthsOfSeconds() {
+    #expect(Duration.milliseconds(1960).inTenthsOfSeconds == "2 s")
+    #expect(Duration.milliseconds(649).inTenthsOfSeconds == "0.6 s")
+  }
+
   @Test func controlFramesHaveTheirNames() {
     #expect(ControlFrame.startService.name == "StartService" && ControlFrame.heartbeatACK.name == "HeartbeatACK")
   }

@@ -274,7 +274,7 @@ private final class AcceptedHeadUnit {
   }
 
   func waitForSound() throws {
-    let hasCome = recorder.record.wait(until: MonotonicClock.now + testTimeout) { $0.soundByteCount > 0 ? true : nil }
-    guard hasCome == true else { throw TestFailure("no sound") }
+    let hasCome = recorder.record.wait(atLatest: MonotonicClock.now + testTimeout) { $0.soundByteCount > 0 }
+    guard hasCome else { throw TestFailure("no sound") }
   }
 }

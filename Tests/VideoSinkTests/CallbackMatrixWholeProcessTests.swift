@@ -365,7 +365,7 @@ private final class Cell {
   /// False if something hangs that was done in the callback.
   func waitForEnd() -> Bool {
     application.waitForEnd()
-      && holder.calls.wait(until: MonotonicClock.now + testTimeout) { $0 == 0 ? true : nil } == true
+      && holder.calls.wait(atLatest: MonotonicClock.now + testTimeout) { $0 == 0 }
   }
 
   func play() { set(GST_STATE_PLAYING) }

@@ -193,7 +193,7 @@ private final class Reaction: @unchecked Sendable {
 
   func wait() throws {
     guard
-      progress.wait(until: MonotonicClock.now + testTimeout, for: { if case .done = $0 { true } else { nil } }) != nil
+      progress.wait(atLatest: MonotonicClock.now + testTimeout, until: { if case .done = $0 { true } else { false } })
     else { throw TestFailure("no \(name), or no end of what is done about it") }
   }
 

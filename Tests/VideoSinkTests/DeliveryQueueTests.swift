@@ -36,11 +36,11 @@ import Testing
   /// Not while another thread is in a handler; that thread itself may.
   @Test func theEndTakesOver() throws {
     let queue = Monitor(DeliveryQueue<Int>())
-    #expect(queue.withLock { $0.add([1]) && $0.takeOver() == true })
+    #expect(queue.withLock { $0.add([1]) && $0.takeOver() })
     func isTakenOverElsewhere() throws -> Bool {
       let isTaken = Monitor(false)
       let thread = WorkerThread(name: "end")
-      try thread.start { isTaken.withLock { $0 = queue.withLock { $0.takeOver() == true } } }
+      try thread.start { isTaken.withLock { $0 = queue.withLock { $0.takeOver() } } }
       thread.join()
       return isTaken.withLock { $0 }
     }
@@ -61,11 +61,11 @@ import Testing
     /// In the handler.
     func pass() {
       isReached.change { $0 = true }
-      _ = isOpen.wait(until: MonotonicClock.now + testTimeout) { $0 ? () : nil }
+      isOpen.wait(atLatest: MonotonicClock.now + testTimeout) { $0 }
     }
 
     func waitUntilReached() -> Bool {
-      isReached.wait(until: MonotonicClock.now + testTimeout) { $0 ? true : nil } == true
+      isReached.wait(atLatest: MonotonicClock.now + testTimeout) { $0 }
     }
 
     func open() { isOpen.change { $0 = true } }

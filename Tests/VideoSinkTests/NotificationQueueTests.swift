@@ -53,11 +53,11 @@ import Testing
     try thread.start { [self] in
       queue.deliver { item in
         isInHandler.change { $0 = true }
-        #expect(hasEnded.wait(until: MonotonicClock.now + testTimeout) { $0 ? true : nil } == true)
+        #expect(hasEnded.wait(atLatest: MonotonicClock.now + testTimeout) { $0 })
         deliver(item)
       }
     }
-    #expect(isInHandler.wait(until: MonotonicClock.now + testTimeout) { $0 ? true : nil } == true)
+    #expect(isInHandler.wait(atLatest: MonotonicClock.now + testTimeout) { $0 })
     queue.add(2)
     #expect(!queue.end(deliver))
     hasEnded.change { $0 = true }

@@ -158,7 +158,7 @@ private final class RandomThread: Sendable {
     }
   }
 
-  func waitForEnd() -> Bool { isOver.wait(until: MonotonicClock.now + testTimeout) { $0 ? true : nil } ?? false }
+  func waitForEnd() -> Bool { isOver.wait(atLatest: MonotonicClock.now + testTimeout) { $0 } }
 }
 
 /// Drops every message, and does something at some of those of the connection's thread: an application may.

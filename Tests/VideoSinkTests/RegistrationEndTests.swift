@@ -28,7 +28,7 @@ import Testing
     }
     let pipeline = try Pipeline("videotestsrc is-live=true ! sdlvideosink name=sink uri=\(headUnit.uri)")
     try pipeline.play()
-    #expect(conversation.wait(until: MonotonicClock.now + testTimeout) { !$0.requests.isEmpty ? true : nil } != nil)
+    #expect(conversation.wait(atLatest: MonotonicClock.now + testTimeout) { !$0.requests.isEmpty })
     pipeline.stop()
     #expect(try pipeline.sink["connection-state"] == "idle")
     #expect(conversation.withLock { $0.requests } == [.registerAppInterface])
@@ -59,7 +59,7 @@ import Testing
           guard let request = try? RPCMessage(payload: frame.payload) else { continue }
           conversation.withLock { $0.requests.append(request.function) }
           conversation.broadcast()
-          _ = conversation.wait(until: MonotonicClock.now + testTimeout) { $0.isStopped ? true : nil }
+          conversation.wait(atLatest: MonotonicClock.now + testTimeout) { $0.isStopped }
           let answer = RPCMessage(
             type: .response, function: request.function, correlationID: request.correlationID,
             parameters: RPCResult(success: true, resultCode: .success).json)

@@ -49,7 +49,7 @@ import Testing
     #expect(rest(&queue).count == 3)
     #expect(queue.interrupt(now: .zero) == [.touch(.cancel)])
     queue.seal(now: .zero)
-    #expect(!queue.add([.touch(.motion(touch(1)))]) && queue.takeOver() == true)
+    #expect(!queue.add([.touch(.motion(touch(1)))]) && queue.takeOver())
     #expect(rest(&queue) == ["cancel 1"])
     queue.close()
     #expect(queue.isClosed)

@@ -80,10 +80,10 @@ import Testing
     try await withCheckedThrowingContinuation { continuation in
       do {
         try WorkerThread.detach(name: "test") {
-          Self.freePlaces.wait(until: nil) { places -> Void? in
-            guard places > 0 else { return nil }
+          Self.freePlaces.wait { places in
+            guard places > 0 else { return false }
             places -= 1
-            return ()
+            return true
           }
           let result = Result<Void, any Error>(catching: body)
           Self.freePlaces.withLock { $0 += 1 }

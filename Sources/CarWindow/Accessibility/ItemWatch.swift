@@ -29,7 +29,6 @@ final class ItemWatch: Sendable {
     }
   }
 
-  /// The screen shows something else.
   func screenChanged(_ size: ScreenSize) {
     let isSooner = state.withLock { state in
       state.size = size
@@ -59,10 +58,8 @@ final class ItemWatch: Sendable {
   private func waitForReading() -> ScreenSize? {
     while true {
       let next = state.withLock { $0.schedule.next }
-      let isOver = state.wait(until: next) { state in
-        state.isOver ? true : state.schedule.next != next ? false : nil
-      }
-      if isOver == true { return nil }
+      state.wait(atLatest: next) { $0.isOver || $0.schedule.next != next }
+      if state.withLock({ $0.isOver }) { return nil }
       let size = state.withLock { $0.schedule.begin(now: MonotonicClock.now) ? $0.size : nil }
       if let size { return size }
     }

@@ -153,7 +153,7 @@ final class AppClient: Sendable {
     let joinDeadline = MonotonicClock.now + grace + Self.joinTimeout
     // A thread that is still in a callback keeps its references.
     if !connection.isOnObserverThread,
-      state.wait(until: joinDeadline, for: { $0.isConnectionRunning ? nil : true }) != nil
+      state.wait(atLatest: joinDeadline, until: { !$0.isConnectionRunning })
     {
       connection.join()
     }

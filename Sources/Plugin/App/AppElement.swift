@@ -13,7 +13,6 @@ protocol AppElementSettings: PropertySettings {
 protocol AppElement: BaseSinkElement where Settings: AppElementSettings {
   associatedtype Stream: AppStream
 
-  /// The service that it streams on.
   var service: StreamService { get }
   var runs: SinkRuns<Stream> { get }
   var time: TimeSource { get }

@@ -6,7 +6,6 @@ struct AppMember: Sendable {
   /// The id of the element's Swift object.
   let id: ObjectIdentifier
   let element: ElementHandle<any AppElement>
-  /// The service that the element streams on.
   let kind: StreamService
   let name: String
   /// Its name with those of the bins around it.

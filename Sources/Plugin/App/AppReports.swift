@@ -2,6 +2,7 @@ import GStreamerKit
 import SDLApp
 import SDLAppLink
 import SDLLink
+import SDLWire
 
 /// What an app's connection reports, as the state of the app, messages and notifications. The app handles each event
 /// first, then the streams.
@@ -163,7 +164,7 @@ final class AppReports: Sendable {
     let hadStreamed = state.withLock { $0.hasStreamed }
     let last = forgetConnection(.reconnecting, failure, listeners)
     let text = ElementError(failure, wasStreaming: hadStreamed).text
-    let retry = "Connecting again in \(pause.inSeconds) s."
+    let retry = "Connecting again in \(pause.inTenthsOfSeconds)."
     app.endProgress(GST_PROGRESS_TYPE_ERROR, text)
     // Once for each loss, not for each attempt.
     if last.peer != nil {

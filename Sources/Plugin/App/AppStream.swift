@@ -237,13 +237,15 @@ private let drainTimeout = Duration.seconds(1)
 /// How long, after that, they may take to reach the head unit, and then the service to end.
 private let serviceEndTimeout = Duration.seconds(2)
 
+private enum EndOutcome { case ended, interrupted }
+
 extension AppStream {
   /// Ends the service, waits a moment until it has ended, and leaves the app registered.
   func end() {
     update { $0.stop() }
     willEndService()
     let deadline = time.now + stopTimeout
-    if !connection.isOnObserverThread { _ = state.wait(until: deadline) { $0.hasGrant ? nil : true } }
+    if !connection.isOnObserverThread { state.wait(atLatest: deadline) { !$0.hasGrant } }
     let isStopKnown = notifications.end(deliver)
     progress.isOver.store(true, ordering: .releasing)
     if progress.driverWait.withLock({ $0.take() }) != nil {
@@ -280,16 +282,19 @@ extension AppStream {
     guard hadGrant else { return GST_FLOW_OK }
     let deadline = MonotonicClock.now + serviceEndTimeout
     while true {
-      let isInterrupted = state.wait(until: deadline) { negotiation -> Bool? in
-        if negotiation.isInterrupted { return true }
-        return negotiation.hasServiceEnded ? false : nil
+      let outcome = state.wait(until: deadline) { negotiation -> EndOutcome? in
+        if negotiation.isInterrupted { return .interrupted }
+        return negotiation.hasServiceEnded ? .ended : nil
       }
-      if isInterrupted == nil {
+      switch outcome {
+      case .interrupted:
+        let result = gst_base_sink_wait_preroll(sink.baseSink)
+        guard result == GST_FLOW_OK else { return result }
+      case .ended: return GST_FLOW_OK
+      case nil:
         sink.log(GST_LEVEL_WARNING, "the head unit did not confirm the end of the stream in time")
+        return GST_FLOW_OK
       }
-      guard isInterrupted == true else { return GST_FLOW_OK }
-      let result = gst_base_sink_wait_preroll(sink.baseSink)
-      guard result == GST_FLOW_OK else { return result }
     }
   }
 }
@@ -323,6 +328,8 @@ extension AppStream {
   ///
   /// - Returns: false if the end was not reported in time, so that what was made is lost.
   func waitForEnd(ofGrant epoch: UInt32) -> Bool {
-    waitForHeadUnit { $0.isInterrupted || $0.permittedEpoch != epoch ? true : nil } ?? false
+    state.wait(atLatest: MonotonicClock.now + longestBufferWait) {
+      $0.isInterrupted || $0.permittedEpoch != epoch
+    }
   }
 }

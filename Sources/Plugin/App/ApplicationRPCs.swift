@@ -18,10 +18,6 @@ extension ActionSignal where Owner: AppElement {
   }
 }
 
-/// `FileType` of the RPC specification.
-private let fileTypes = [
-  "GRAPHIC_BMP", "GRAPHIC_JPEG", "GRAPHIC_PNG", "AUDIO_WAVE", "AUDIO_MP3", "AUDIO_AAC", "BINARY", "JSON",
-]
 /// In characters.
 private let longestFileName = 255
 
@@ -46,8 +42,9 @@ extension AppElement {
     guard let name, (1...longestFileName).contains(name.unicodeScalars.count), !name.contains("/") else {
       return refuse("\(FunctionID.putFile)", "a file's name has 1 to \(longestFileName) characters, and no slash")
     }
-    guard let type, fileTypes.contains(type) else {
-      return refuse("\(FunctionID.putFile)", "a file's type is one of \(fileTypes.joined(separator: ", "))")
+    guard let type, FileType(rawValue: type) != nil else {
+      let types = FileType.allCases.map(\.rawValue).joined(separator: ", ")
+      return refuse("\(FunctionID.putFile)", "a file's type is one of \(types)")
     }
     guard !bytes.isEmpty else { return refuse("\(FunctionID.putFile)", "a file has one byte at least") }
     let parameters: JSONObject = [

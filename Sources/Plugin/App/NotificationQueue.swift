@@ -45,7 +45,7 @@ final class NotificationQueue<Notification: Sendable>: Sendable {
   /// - Returns: whether the last state that was delivered is that of a stopped stream.
   func end(_ body: (Item) -> Void) -> Bool {
     let deadline = MonotonicClock.now + DeliveryQueue<Item>.closeTimeout
-    let isMine = state.wait(until: deadline) { $0.items.takeOver() } ?? false
+    let isMine = state.wait(atLatest: deadline) { $0.items.takeOver() }
     while true {
       // In one step, lest another thread adds something in between.
       let (item, isStopped) = state.withLock { state in

@@ -44,7 +44,7 @@ final class PathAccess<Path: StreamPath>: @unchecked Sendable {
         return true
       }
       if isHeld { return HeldPath(self, of: stream) }
-      state.wait(until: nil) { $0.isPathTaken ? nil : () }
+      state.wait { !$0.isPathTaken }
     }
   }
 
@@ -90,7 +90,7 @@ struct HeldPath<Path: StreamPath>: ~Copyable {
   /// Gives the path back while `body` waits, posts or pushes.
   mutating func whileGivenBack<Result>(_ body: (Path.Stream) -> Result) -> Result {
     access.state.change { $0.isPathTaken = false }
-    defer { access.state.wait(until: nil) { access.hold(&$0) ? () : nil } }
+    defer { access.state.wait { access.hold(&$0) } }
     return body(stream)
   }
 }

@@ -98,7 +98,6 @@ final class AudioSink: AppElement {
   func keepCounters() {}
 }
 
-/// The type.
 extension AudioSink {
   static let type: GType = {
     let type = BaseSinkType.register("GstSdlAudioSink") { sinkClass, _ in

@@ -17,7 +17,6 @@ final class AudioStream: AppStream {
   let state: Monitor<AudioNegotiation>
   let notifications = NotificationQueue<AudioNotification>()
   let progress = StreamProgress()
-  /// The property `start-on-data`.
   let startsOnData: Bool
   /// The app was registered since the samples' format was compared with that of the head unit.
   let isHeadUnitNew = AtomicFlag()

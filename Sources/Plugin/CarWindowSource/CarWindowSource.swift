@@ -98,7 +98,6 @@ extension CarWindowSource {
   }
 }
 
-/// The properties.
 extension CarWindowSource {
   static let properties: PropertyList<CarWindowSource> = [
     .string(
@@ -149,7 +148,6 @@ extension CarWindowSource {
   ]
 }
 
-/// The type.
 extension CarWindowSource {
   static let type: GType = PushSourceType.register("GstSdlCarWindowSrc") { sourceClass, _ in
     // Registers the debug category, which GST_DEBUG help then lists.

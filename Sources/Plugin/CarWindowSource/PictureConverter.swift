@@ -30,7 +30,6 @@ struct PictureFit: Equatable, Sendable {
 }
 
 extension PictureFit {
-  /// A part of the screen as one of the picture.
   func inPicture(_ area: ScreenArea) -> ScreenArea {
     let (across, down) = (
       Double(size.width) / Double(max(1, screen.width)), Double(size.height) / Double(max(1, screen.height))

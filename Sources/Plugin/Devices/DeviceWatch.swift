@@ -32,7 +32,7 @@ final class DeviceWatch: Sendable {
     // Without a thread the list stays as it is.
     try? thread.start { [isOver, find, pause] in
       var entries = first.entries
-      while isOver.wait(until: MonotonicClock.now + pause, for: { $0 ? () : nil }) == nil {
+      while !isOver.wait(atLatest: MonotonicClock.now + pause, until: { $0 }) {
         Self.update(&entries, find(), list)
       }
     }

@@ -205,7 +205,7 @@ final class HeadUnit: Sendable {
     guard let server else { return }
     // The last reports of the server still reach the members.
     guard !server.isOnOwnThread,
-      state.wait(until: MonotonicClock.now + Self.longestEnd, for: { $0.hasServerEnded ? true : nil }) != nil
+      state.wait(atLatest: MonotonicClock.now + Self.longestEnd, until: { $0.hasServerEnded })
     else { return }
     server.join()
   }

@@ -142,13 +142,13 @@ extension HeadUnitElement {
 
   /// PAUSED to READY.
   func stop() {
-    guard let hadApps = endRun() else { return }
-    current.withLock { $0.announcements.append(.stopped(hadApps: hadApps)) }
+    guard let end = endRun() else { return }
+    current.withLock { $0.announcements.append(end) }
   }
 
-  /// Ends the run, if there is one, and keeps its counters. Returns whether it had apps; nil if there is no run.
+  /// Ends the run, and keeps its counters. Returns what is to be announced; nil if there is no run.
   @discardableResult
-  private func endRun() -> Bool? {
+  private func endRun() -> HeadUnitElementState<Stream>.Announcement? {
     let (present, headUnits) = current.withLock { ($0.present, $0.headUnits) }
     guard let present else { return nil }
     let hadApps = present.run.end(in: headUnits)
@@ -158,7 +158,7 @@ extension HeadUnitElement {
       current.former = present
       current.present = nil
     }
-    return hadApps
+    return .stopped(hadApps: hadApps)
   }
 
   private func announce(_ run: HeadUnitRun, _ address: String?, _ page: String?) {

@@ -45,7 +45,6 @@ extension HeadUnitAudioSource {
   }
 }
 
-/// The type.
 extension HeadUnitAudioSource {
   static let type = PushSourceType.register("GstSdlHeadUnitAudioSrc") { sourceClass, _ in
     // Registers the debug categories, which GST_DEBUG help then lists.
@@ -63,7 +62,6 @@ extension HeadUnitAudioSource {
   }
 }
 
-/// Properties.
 extension HeadUnitAudioSource {
   static let properties = PropertyList<HeadUnitAudioSource>(
     Property.headUnit,

@@ -133,15 +133,11 @@ extension HeadUnitSoundStream {
   private func wait(_ nanoseconds: UInt64) {
     // The monitor waits by the system's clock, whatever clock the pipeline has.
     let end = MonotonicClock.now + .nanoseconds(Int64(clamping: nanoseconds))
-    _ = state.wait(until: end) { state -> Void? in
-      state.isFlushing || state.isAtEnd || state.schedule.audio.first != nil ? () : nil
-    }
+    state.wait(atLatest: end) { $0.isFlushing || $0.isAtEnd || $0.schedule.audio.first != nil }
   }
 
   private func waitForPlaying() {
-    _ = state.wait(until: nil) { state -> Void? in
-      state.isFlushing || state.schedule.audio.isPlaying ? () : nil
-    }
+    state.wait { $0.isFlushing || $0.schedule.audio.isPlaying }
   }
 
   private static func buffer(_ place: SoundTimeline.Place, byteCount: Int, _ isDiscontinuous: Bool) -> Buffer? {

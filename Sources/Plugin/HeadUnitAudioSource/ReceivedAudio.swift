@@ -1,5 +1,6 @@
 import GStreamerKit
 import SDLMessages
+import SDLWire
 
 /// The sound of the app that began to speak last, between the server's thread and the streaming thread: only this app's
 /// sound is pushed, until its service ends.
@@ -48,9 +49,7 @@ struct ReceivedAudio: Sendable {
   private(set) var app: UInt8?
   /// The apps with an open service, in the order of their starts.
   private var speakers: [UInt8] = []
-  private var messages: [Message] = []
-  /// The first of `messages` that has not been taken.
-  private var next = 0
+  private var messages = FIFO<Message>()
   private var byteCount = 0
   /// The beginning of a sample whose end is still to come.
   private var rest: [UInt8] = []
@@ -65,7 +64,7 @@ struct ReceivedAudio: Sendable {
   var queuedCount: Int { format.sampleCount(ofByteCount: byteCount) }
 
   /// The result of the next ``take()``.
-  var first: Message? { next < messages.count ? messages[next] : nil }
+  var first: Message? { messages.first }
 
   /// An app has started its audio service.
   mutating func begin(by app: UInt8) {
@@ -100,16 +99,11 @@ struct ReceivedAudio: Sendable {
       return false
     }
     // Including the overhead of an array.
-    let overhead = (messages.count - next) * Self.messageOverhead
+    let overhead = messages.count * Self.messageOverhead
     guard byteCount + bytes.count + overhead <= Self.maximumByteCount || first == nil else {
       counters.droppedFull &+= samples
       isDiscontinuous = true
       return false
-    }
-    if next > messages.count / 2 {
-      // Seldom enough that moving the others costs little.
-      messages.removeFirst(next)
-      next = 0
     }
     messages.append(Message(bytes: bytes, arrival: now, isStart: isStart, isDiscontinuous: isDiscontinuous))
     byteCount += bytes.count
@@ -130,10 +124,7 @@ struct ReceivedAudio: Sendable {
   }
 
   mutating func take() -> Message? {
-    guard let message = first else { return nil }
-    // Releases its bytes, too.
-    messages[next].bytes = []
-    next += 1
+    guard let message = messages.popFirst() else { return nil }
     byteCount -= message.bytes.count
     counters.samplesOut &+= UInt64(format.sampleCount(ofByteCount: message.bytes.count))
     return message
@@ -142,8 +133,7 @@ struct ReceivedAudio: Sendable {
   /// Forgets sound that has not been pushed.
   mutating func discard() {
     counters.droppedDiscarded &+= UInt64(queuedCount)
-    messages = []
-    next = 0
+    messages = FIFO()
     byteCount = 0
     rest = []
     speakers = []

@@ -1,5 +1,6 @@
 import GStreamerKit
 import H264
+import SDLWire
 
 /// An access unit on its way to the streaming thread.
 struct QueuedAccessUnit: Sendable {
@@ -54,7 +55,7 @@ struct AccessUnitQueue: Sendable {
   }
 
   private(set) var counters: Counters
-  private var units: [QueuedAccessUnit] = []
+  private var units = FIFO<QueuedAccessUnit>()
   private var byteCount = 0
   private var need = Need.start
   private var assembler = AccessUnitAssembler()
@@ -99,8 +100,7 @@ struct AccessUnitQueue: Sendable {
   }
 
   mutating func take() -> QueuedAccessUnit? {
-    guard !units.isEmpty else { return nil }
-    let unit = units.removeFirst()
+    guard let unit = units.popFirst() else { return nil }
     byteCount -= unit.bytes.count
     counters.framesOut &+= 1
     if unit.summary.isKeyFrame { counters.keyFramesOut &+= 1 }
@@ -110,7 +110,7 @@ struct AccessUnitQueue: Sendable {
   /// Forgets access units that have not been pushed.
   mutating func discard() {
     counters.droppedDiscarded &+= UInt64(units.count)
-    units = []
+    units.removeAll()
     byteCount = 0
     assembler = AccessUnitAssembler()
     need = .start
@@ -166,8 +166,7 @@ struct AccessUnitQueue: Sendable {
 
   private mutating func drop(_ count: Int) {
     counters.droppedFull &+= UInt64(count)
-    byteCount -= units[..<count].reduce(0) { $0 + $1.bytes.count }
-    units.removeFirst(count)
+    for _ in 0..<count { byteCount -= units.popFirst()?.bytes.count ?? 0 }
   }
 }
 

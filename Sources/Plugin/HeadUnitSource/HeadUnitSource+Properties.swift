@@ -2,7 +2,6 @@ import GStreamerKit
 import SDLHeadUnit
 import SDLMessages
 
-/// Properties.
 extension HeadUnitSource {
   static let properties = PropertyList<HeadUnitSource>(
     Property.headUnit,

@@ -41,7 +41,6 @@ extension HeadUnitSource {
   }
 }
 
-/// The type.
 extension HeadUnitSource {
   static let type: GType = {
     let type = PushSourceType.register("GstSdlHeadUnitSrc") { sourceClass, _ in

@@ -323,11 +323,11 @@ extension HeadUnitVideoStream {
     if let key = WindowKey(event) { return press(key) }
     guard let input = WindowInput(event), let picture = Self.pictureSize(pad) else { return false }
     return state.withLock { state in
-      guard state.isTouchable, let app = state.video.app,
-        let isAsking = state.touches.receive(input, for: app, picture: picture, now: MonotonicClock.now)
-      else { return false }
+      guard state.isTouchable, let app = state.video.app else { return false }
+      let outcome = state.touches.receive(input, for: app, picture: picture, now: MonotonicClock.now)
+      if outcome == .noInput { return false }
       state.navigationEvents &+= 1
-      if isAsking { askToFetchTouches(for: app, state) }
+      if outcome == .fetch { askToFetchTouches(for: app, state) }
       return true
     }
   }

@@ -17,6 +17,14 @@ struct WindowTouchQueue: Sendable {
     var picture: ImageResolution
   }
 
+  enum Outcome {
+    /// The server has to ``fetch(for:)``.
+    case fetch
+    case nothingToDo
+    /// It is no input for an app.
+    case noInput
+  }
+
   private var fingers = WindowTouchTracker()
   /// Size of the picture that was touched last.
   private var picture: ImageResolution?
@@ -24,20 +32,18 @@ struct WindowTouchQueue: Sendable {
   private var isCongested = false
 
   /// Takes an event of a window that shows `app`.
-  ///
-  /// - Returns: whether the server has to ``fetch(for:)``; nil when it is no input for an app.
   mutating func receive(
     _ input: WindowInput, for app: UInt8, picture: ImageResolution, now: Duration
-  ) -> Bool? {
-    guard !isCongested else { return false }
-    guard let touches = fingers.receive(input, time: now) else { return nil }
+  ) -> Outcome {
+    guard !isCongested else { return .nothingToDo }
+    guard let touches = fingers.receive(input, time: now) else { return .noInput }
     self.picture = picture
     let isAsking = add(touches, for: app)
     if waiting.count >= Self.maximumWaiting {
       _ = interrupt(for: app, now: now)
       isCongested = true
     }
-    return isAsking
+    return isAsking ? .fetch : .nothingToDo
   }
 
   /// Cancels the fingers that are down; returns whether the server has to ``fetch(for:)``.

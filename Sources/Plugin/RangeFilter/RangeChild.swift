@@ -48,7 +48,6 @@ private typealias RangeChildType = ObjectType<GstObject, GstObjectClass, RangeCh
 
 nonisolated(unsafe) private let parentClass: UnsafeMutablePointer<GstObjectClass> = retainedClass(gst_object_get_type())
 
-/// The type.
 extension RangeChild {
   static let type = RangeChildType.register("GstSdlVideoRange", derivedFrom: gst_object_get_type()) { childClass, _ in
     guard let objectClass = childClass?.assumingMemoryBound(to: GObjectClass.self) else { return }

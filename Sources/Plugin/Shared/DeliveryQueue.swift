@@ -40,10 +40,10 @@ struct DeliveryQueue<Item: Sendable>: Sendable {
     return claim()
   }
 
-  /// True once no other thread delivers, else nil; the caller then delivers the rest. It may be in a handler, on the
-  /// thread that delivers.
-  mutating func takeOver() -> Bool? {
-    if let deliverer, pthread_equal(deliverer, pthread_self()) == 0 { return nil }
+  /// Whether no other thread delivers; the caller then delivers the rest. It may be in a handler, on the thread that
+  /// delivers.
+  mutating func takeOver() -> Bool {
+    if let deliverer, pthread_equal(deliverer, pthread_self()) == 0 { return false }
     deliverer = pthread_self()
     return true
   }

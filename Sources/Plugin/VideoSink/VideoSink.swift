@@ -112,7 +112,6 @@ extension VideoSink {
     Event(owning: gst_video_event_new_upstream_force_key_unit(.max, 1, 0))?.push(on: pad)
   }
 
-  /// The property `target-bitrate`.
   var targetBitrate: UInt32 {
     if let link = state.withLock({ $0.counters.link }) { return UInt32(clamping: max(link.bitrate, 1)) }
     let bitrate = settings.withLock { $0.bitrate }
@@ -173,7 +172,6 @@ extension VideoSink {
   }
 }
 
-/// The type.
 extension VideoSink {
   static let type: GType = {
     let type = BaseSinkType.register("GstSdlVideoSink") { sinkClass, _ in

@@ -17,7 +17,6 @@ struct ServiceTransport: Equatable, Sendable {
   private var avoidance = SecondaryAvoidance()
   private var announcement = WaitAnnouncement()
 
-  /// The wait for a transport that was reported last.
   var reportedWait: TransportWait? { announcement.reported }
 
   /// Whether a service that runs on the secondary transport could go on over the primary one.

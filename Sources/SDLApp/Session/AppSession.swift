@@ -104,7 +104,6 @@ extension AppSession {
     }
   }
 
-  /// The connection of an attempt (``Action/openSecondary(_:attempt:)``) is established.
   package mutating func secondaryConnected(attempt: UInt32, now: Duration) -> [Action] {
     perform(at: now) { $0.context.changeSecondary { $0.connected(attempt: attempt, now: $1) } }
   }

@@ -170,7 +170,6 @@ extension SecondaryTransport {
     ]
   }
 
-  /// The connection of an attempt is established.
   mutating func connected(attempt: UInt32, now: Duration) -> [Output] {
     guard attempt == self.attempt, case .connecting = state else { return [] }
     state = .registering(deadline: now + Self.timeout)

@@ -50,7 +50,6 @@ struct SessionContext: Sendable {
   var security: SessionSecurity
   var messenger: SessionMessenger
   private(set) var secondary: SecondaryTransport
-  /// The status that was reported last.
   private(set) var reportedSecondary = SecondaryTransportStatus()
   private var hashID: Int32?
   /// The secondary transport was lost, and its services have not been told.

@@ -394,10 +394,8 @@ extension SessionSecurity {
     if let reason { messenger.report(.mediaInClear(service, reason)) }
   }
 
-  /// The head unit has confirmed the end of the service.
   mutating func endConfirmed(_ service: ServiceType) { self[service].endConfirmed() }
 
-  /// The head unit has ended the service by itself.
   mutating func endedByHeadUnit(_ service: ServiceType, now: Duration) { self[service].endedByHeadUnit(now: now) }
 
   /// Whether records of video or sound may be in flight on this transport: TLS numbers them, so the head unit can

@@ -267,7 +267,6 @@ final class EncryptedFrames {
 
   var isEmpty: Bool { written == end }
 
-  /// The bytes that have to be written.
   var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(rebasing: memory[written..<end]) }
 
   func discard() {

@@ -20,6 +20,10 @@ indirect enum RPCSchema: Sendable {
   static let anyInteger = RPCSchema.integer(Int(Int32.min)...Int(Int32.max))
   static let anyNumber = RPCSchema.number(-Double.greatestFiniteMagnitude...Double.greatestFiniteMagnitude)
 
+  static func enumeration<Name: RawRepresentable<String> & CaseIterable>(of names: Name.Type) -> RPCSchema {
+    .enumeration(Set(names.allCases.map(\.rawValue)))
+  }
+
   struct Member: Sendable {
     let name: String
     let schema: RPCSchema

@@ -268,13 +268,10 @@ extension RPCSchema {
 
 /// The enumerations in them.
 extension RPCSchema {
-  static let appHMIType = RPCSchema.enumeration([
-    "DEFAULT", "COMMUNICATION", "MEDIA", "MESSAGING", "NAVIGATION", "INFORMATION", "SOCIAL", "BACKGROUND_PROCESS",
-    "TESTING", "SYSTEM", "PROJECTION", "REMOTE_CONTROL", "WEB_VIEW",
-  ])
+  static let appHMIType = RPCSchema.enumeration(of: AppHMIType.self)
   static let audioStreamingIndicator = RPCSchema.enumeration(["PLAY_PAUSE", "PLAY", "PAUSE", "STOP"])
   static let audioType = RPCSchema.enumeration(["PCM"])
-  static let bitsPerSample = RPCSchema.enumeration(["8_BIT", "16_BIT"])
+  static let bitsPerSample = RPCSchema.enumeration(of: PCMFormat.SampleSize.self)
   static let buttonName = RPCSchema.enumeration([
     "OK", "PLAY_PAUSE", "SEEKLEFT", "SEEKRIGHT", "TUNEUP", "TUNEDOWN", "PRESET_0", "PRESET_1", "PRESET_2", "PRESET_3",
     "PRESET_4", "PRESET_5", "PRESET_6", "PRESET_7", "PRESET_8", "PRESET_9", "CUSTOM_BUTTON", "SEARCH", "AC_MAX", "AC",
@@ -284,9 +281,7 @@ extension RPCSchema {
     "NAV_PAN_DOWN_RIGHT", "NAV_PAN_DOWN", "NAV_PAN_DOWN_LEFT", "NAV_PAN_LEFT", "NAV_PAN_UP_LEFT", "NAV_TILT_TOGGLE",
     "NAV_ROTATE_CLOCKWISE", "NAV_ROTATE_COUNTERCLOCKWISE", "NAV_HEADING_TOGGLE",
   ])
-  static let fileType = RPCSchema.enumeration([
-    "GRAPHIC_BMP", "GRAPHIC_JPEG", "GRAPHIC_PNG", "AUDIO_WAVE", "AUDIO_MP3", "AUDIO_AAC", "BINARY", "JSON",
-  ])
+  static let fileType = RPCSchema.enumeration(of: FileType.self)
   static let globalProperty = RPCSchema.enumeration([
     "USER_LOCATION", "HELPPROMPT", "TIMEOUTPROMPT", "VRHELPTITLE", "VRHELPITEMS", "MENUNAME", "MENUICON",
     "KEYBOARDPROPERTIES",
@@ -317,7 +312,7 @@ extension RPCSchema {
     "LOCK_SCREEN_ICON_URL", "TRAFFIC_MESSAGE_CHANNEL", "DRIVER_PROFILE", "VOICE_SEARCH", "NAVIGATION", "PHONE",
     "CLIMATE", "SETTINGS", "VEHICLE_DIAGNOSTICS", "EMERGENCY", "MEDIA", "FOTA", "OEM_SPECIFIC", "ICON_URL",
   ])
-  static let samplingRate = RPCSchema.enumeration(["8KHZ", "16KHZ", "22KHZ", "44KHZ"])
+  static let samplingRate = RPCSchema.enumeration(of: PCMFormat.SamplingRate.self)
   static let seekIndicatorType = RPCSchema.enumeration(["TRACK", "TIME"])
   static let softButtonType = RPCSchema.enumeration(["TEXT", "IMAGE", "BOTH"])
   static let speechCapabilities = RPCSchema.enumeration([

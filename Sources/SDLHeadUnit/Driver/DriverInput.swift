@@ -106,7 +106,6 @@ struct HeldButtons: Sendable {
   /// By their names; never more than there are buttons.
   private var held: [String: Hold] = [:]
 
-  /// When the driver releases the next one.
   var nextRelease: Duration? { held.values.compactMap(\.end).min() }
 
   /// The buttons that the driver releases now.

@@ -120,17 +120,14 @@ package struct ConversationRecording: Equatable, Sendable {
 }
 
 extension ConversationMessage {
-  /// The request of an app.
   var request: RPCMessage? {
     if sender == .app, case .rpc(let rpc) = content, rpc.type == .request { rpc } else { nil }
   }
 
-  /// A notification of the head unit.
   var notification: RPCMessage? {
     if sender == .headUnit, case .rpc(let rpc) = content, rpc.type == .notification { rpc } else { nil }
   }
 
-  /// A control frame with its parameters.
   var control: (frame: ControlFrame, service: ServiceType, parameters: JSONObject)? {
     if case .control(let frame, let service, let parameters, _) = content { (frame, service, parameters) } else { nil }
   }

@@ -2,8 +2,7 @@ import SDLMessages
 import SDLWire
 
 enum CommandParser {
-  /// Parses a line.
-  /// - Returns: nil for an empty line.
+  /// Nil for an empty line.
   static func parse(_ line: String) throws(HeadUnitCommand.Malformed) -> HeadUnitCommand? {
     let words = line.split(whereSeparator: \.isWhitespace).map(String.init)
     guard let name = words.first else { return nil }

@@ -140,7 +140,6 @@ struct ExpectationRun: Sendable {
   var isEmpty: Bool { waiting.isEmpty }
   var nextDeadline: Duration? { waiting.map(\.deadline).min() }
 
-  /// Whether one waits for an event of this name.
   func expects(_ name: String) -> Bool { waiting.contains { $0.expectation.pattern.name == name } }
 
   /// - Returns: false when too many wait already.

@@ -94,8 +94,7 @@ extension HeadUnitCommand {
     }
   }
 
-  /// Parses a line.
-  /// - Returns: nil for an empty line.
+  /// Nil for an empty line.
   package static func parse(_ line: String) throws(Malformed) -> HeadUnitCommand? { try CommandParser.parse(line) }
 
   /// The forms of all commands, one per line.

@@ -1,3 +1,5 @@
+import SDLWire
+
 /// Carries out a script: takes the events and the time, and returns the commands that are due.
 ///
 /// A command may cause the event that it waits for, as in `on hmi-full: level full`. Therefore noting an event only
@@ -47,7 +49,7 @@ package struct HeadUnitScriptRun: Sendable {
   private var counts: [HeadUnitScript.Event: Int] = [:]
   private var frames: [UInt8: FrameCount] = [:]
   /// Sorted by time, and for equal times in the order of addition.
-  private var waiting: [(time: Duration, scheduled: ScheduledCommand)] = []
+  private var waiting = FIFO<(time: Duration, scheduled: ScheduledCommand)>()
   private var drive: Drive?
   private var windowStart: Duration?
   private var countInWindow = 0
@@ -197,7 +199,7 @@ package struct HeadUnitScriptRun: Sendable {
     }
     while countInWindow < Self.maximumStepCount, let first = waiting.first, first.time <= now {
       countInWindow += 1
-      waiting.removeFirst()
+      waiting.popFirst()
       guard first.scheduled.command.isTest else {
         startStep(after: first.scheduled.step, app: first.scheduled.app, now: now)
         return first.scheduled

@@ -81,7 +81,6 @@ struct FrameGate: Sendable {
     return true
   }
 
-  /// A frame before there is a session.
   func refuseWithoutSession(_ frame: Frame, _ context: inout ServedContext) {
     let header = frame.header
     context.report(.noSession(header.service))
@@ -125,7 +124,6 @@ struct FrameGate: Sendable {
     context.send(response, inForeignSessionOf: header)
   }
 
-  /// The message that a frame completes.
   mutating func assemble(_ frame: Frame, isRegistered: Bool, _ context: inout ServedContext) -> Message? {
     defer { armTimer(&context) }
     assembler.maximumMessageSize =

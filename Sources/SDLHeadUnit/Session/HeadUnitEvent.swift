@@ -36,7 +36,6 @@ extension HeadUnitSession {
     case touchWithheld
     /// An input of the driver has reached the app.
     case driverInput(DriverInput)
-    /// An input of the driver has no effect on the app.
     case driverInputWithoutEffect(DriverInput, DriverInputFault)
     /// The app has subscribed to these buttons of the car, and to no others.
     case buttonsSubscribed(Set<String>)

@@ -260,7 +260,6 @@ struct ServedContext: Sendable {
         type: .response, function: request.function, correlationID: request.correlationID, parameters: parameters))
   }
 
-  /// The answer to this request will have these members.
   mutating func setMembers(_ members: JSONObject, ofAnswerTo request: RPCMessage) {
     // An answer that never comes must not be remembered for ever.
     if answerMembers.count >= Self.mostAnswerMembers { answerMembers = [:] }

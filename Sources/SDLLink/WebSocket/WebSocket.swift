@@ -34,7 +34,7 @@ package final class WebSocket: Socket, @unchecked Sendable {
     /// Bytes behind a handshake or out of a TLS record, not decoded yet.
     var early: [UInt8] = []
     /// Handshakes, control frames and TLS records that the kernel has not taken.
-    var unwritten: [UInt8] = []
+    var unwritten = ByteQueue()
     /// Bytes at the front of the writer's next ones that are among ``unwritten`` or written already.
     var heldBackCount = 0
     var isRequestSent = false
@@ -151,7 +151,7 @@ package final class WebSocket: Socket, @unchecked Sendable {
   private func advanceLocked() -> Progress {
     if !state.isRequestSent {
       state.isRequestSent = true
-      if let tls, request != nil { state.unwritten += tls.begin().output }
+      if let tls, request != nil { state.unwritten.append(tls.begin().output) }
       if tls == nil { sendRequest() }
     }
     for _ in 0..<64 {
@@ -332,7 +332,7 @@ package final class WebSocket: Socket, @unchecked Sendable {
 
   /// Returns why TLS is over. A peer may ask for one handshake after the other, each of which is refused.
   private func takeOutput(of step: TLSSession.HandshakeStep) -> TLSError? {
-    state.unwritten += step.output
+    state.unwritten.append(step.output)
     guard state.unwritten.count <= Self.writeSize else {
       return TLSError(.protocolViolation, "the peer does not read the answers to its handshakes")
     }
@@ -369,7 +369,7 @@ package final class WebSocket: Socket, @unchecked Sendable {
       enqueue(state.output.control(8, payload))
     }
     state.phase = .over
-    if let tls { state.unwritten += tls.end() }
+    if let tls { state.unwritten.append(tls.end()) }
     _ = flush()
   }
 
@@ -377,11 +377,11 @@ package final class WebSocket: Socket, @unchecked Sendable {
 
   /// Adds bytes that are written before any others.
   private func enqueue(_ bytes: [UInt8]) {
-    guard let tls else { return state.unwritten += bytes }
+    guard let tls else { return state.unwritten.append(bytes) }
     bytes.withUnsafeBytes { bytes in
       withUnsafeTemporaryAllocation(byteCount: bytes.count + TLSRecord.maximumOverhead, alignment: 8) { record in
         guard let count = try? tls.encrypt(bytes, into: record) else { return state.phase = .over }
-        state.unwritten += record[..<count]
+        state.unwritten.append(record[..<count])
       }
     }
   }
@@ -389,8 +389,8 @@ package final class WebSocket: Socket, @unchecked Sendable {
   /// Writes what waits, as far as the kernel takes it; returns the error.
   private func flush() -> Int32? {
     while !state.unwritten.isEmpty {
-      switch state.unwritten.withUnsafeBytes({ carrier.send($0) }) {
-      case .bytes(let count): state.unwritten.removeFirst(count)
+      switch state.unwritten.write(to: carrier) {
+      case .bytes: break
       case .wouldBlock: return nil
       case .endOfStream: return EPIPE
       case .failed(let code): return code
@@ -437,7 +437,7 @@ package final class WebSocket: Socket, @unchecked Sendable {
     // the frame's first byte follows its header.
     let beginning = UnsafeMutableRawBufferPointer(rebasing: memory[..<(state.output.headerByteCount + 1)])
     let size = state.output.fill(beginning, from: pieces)
-    state.unwritten += beginning[..<size]
+    state.unwritten.append(beginning[..<size])
     return .bytes(state.output.advance(by: size))
   }
 
@@ -451,7 +451,7 @@ package final class WebSocket: Socket, @unchecked Sendable {
       state.phase = .over
       return .failed(errno: EPROTO)
     }
-    state.unwritten += record[..<size]
+    state.unwritten.append(record[..<size])
     let accepted = held + state.output.advance(by: count)
     if let code = flush() { return .failed(errno: code) }
     state.heldBackCount = state.unwritten.isEmpty ? 0 : 1

@@ -55,7 +55,7 @@ final class SimulatedSocket: Socket, @unchecked Sendable {
 
   override var ownAddress: SocketAddress? { NetworkEnd.address(end.host, end.port) }
   override var peerAddress: SocketAddress? { end.peerAddress }
-  override var pendingError: Int32 { end.error }
+  override func takeError() -> Int32 { end.error }
   override var isClosedByPeer: Bool { end.isClosedByPeer }
   override var unacknowledgedByteCount: UInt64? { UInt64(end.unacknowledgedByteCount) }
   override var unsentByteCount: UInt64? { UInt64(end.unacknowledgedByteCount / 2) }

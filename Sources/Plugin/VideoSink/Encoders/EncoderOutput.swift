@@ -44,9 +44,7 @@ final class EncoderOutput: Sendable {
 
   /// Waits until there are so many access units, or the element has failed or ended.
   func wait(for count: Int, until deadline: Duration) {
-    _ = state.wait(until: deadline) { state in
-      state.buffers.count >= count || state.failure != nil || state.hasEnded ? () : nil
-    }
+    state.wait(atLatest: deadline) { $0.buffers.count >= count || $0.failure != nil || $0.hasEnded }
   }
 
   private struct Listener: @unchecked Sendable {

@@ -9,6 +9,8 @@ final class EncoderThread: Sendable {
 
   typealias Work = @Sendable () -> Int32
 
+  private enum Step: Sendable { case call(Work), end }
+
   private struct State: Sendable {
     var work: Work?
     var result: Int32?
@@ -17,11 +19,11 @@ final class EncoderThread: Sendable {
     var last: Work?
     var isOver = false
 
-    /// Nil while there is nothing to do; the inner value is nil at the end.
-    mutating func next() -> Work?? {
-      if let work = work.take() { return .some(work) }
-      if let last = last.take() { return .some(last) }
-      return isOver ? .some(nil) : nil
+    /// Nil while there is nothing to do.
+    mutating func next() -> Step? {
+      if let work = work.take() { return .call(work) }
+      if let last = last.take() { return .call(last) }
+      return isOver ? .end : nil
     }
   }
 
@@ -31,7 +33,7 @@ final class EncoderThread: Sendable {
   init(longestCall: Duration = longestCall) throws(LinkError) {
     self.longestCall = longestCall
     try WorkerThread.detach(name: "sdl-encoder") { [state] in
-      while let work = state.wait(until: nil, for: { $0.next() }) ?? nil {
+      while case .call(let work)? = state.wait(until: nil, for: { $0.next() }) {
         let result = work()
         state.change { $0.result = result }
       }

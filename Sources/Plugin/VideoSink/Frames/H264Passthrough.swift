@@ -40,7 +40,6 @@ final class H264Passthrough {
     self.output = output
   }
 
-  /// The size in the parameter sets.
   var size: VideoSize? { parameterSet.map { VideoSize($0.width, $0.height) } }
 
   /// Whether the decoder has pictures that are not right yet.

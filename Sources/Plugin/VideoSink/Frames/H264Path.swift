@@ -1,6 +1,7 @@
 import GStreamerKit
 import H264
 import SDLApp
+import SDLWire
 
 /// H.264 input: each frame is passed on as it is, if the decoder has the frames that it depends on.
 ///
@@ -276,7 +277,7 @@ struct FrameGroup: ~Copyable {
   private static let maximumByteCount = 2 << 20
 
   /// Empty when the key frame is not known, or a frame has been lost since.
-  private(set) var buffers: [UnsafeMutablePointer<GstBuffer>] = []
+  private(set) var buffers = FIFO<UnsafeMutablePointer<GstBuffer>>()
   /// The frames since the last key frame, kept or not.
   private var count = 0
   private var byteCount = 0
@@ -299,7 +300,7 @@ struct FrameGroup: ~Copyable {
   }
 
   mutating func removeFirst() {
-    gst_buffer_unref(buffers.removeFirst())
+    if let buffer = buffers.popFirst() { gst_buffer_unref(buffer) }
   }
 
   /// Later frames can't be decoded after these.
@@ -311,6 +312,6 @@ struct FrameGroup: ~Copyable {
 
   private mutating func release() {
     for buffer in buffers { gst_buffer_unref(buffer) }
-    buffers.removeAll(keepingCapacity: true)
+    buffers.removeAll()
   }
 }

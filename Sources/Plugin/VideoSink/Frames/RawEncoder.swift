@@ -63,7 +63,6 @@ final class RawEncoder {
   private var pending: [Put] = []
   /// The rates that were requested last.
   private var rates: EncoderRates?
-  /// The targets that the encoder follows.
   private var targets: EncoderTargets?
 
   init(_ output: FrameOutput) {
@@ -75,7 +74,6 @@ final class RawEncoder {
   /// Whether the last picture would look no better if it were encoded again.
   var isSettled: Bool { encoder?.isSettled ?? false }
 
-  /// Whether a key frame is on its way.
   var awaitsKeyFrame: Bool { pending.contains { $0.isKeyFrame } }
 
   /// Whether the next access unit belongs to a picture that was not put in last.

@@ -61,7 +61,7 @@ final class KeyForwarder: Sendable {
       state.held = [:]
     }
     let deadline = MonotonicClock.now + DeliveryQueue<Step>.closeTimeout
-    if state.wait(until: deadline, for: { $0.queue.takeOver() }) == true { deliverAll() }
+    if state.wait(atLatest: deadline, until: { $0.queue.takeOver() }) { deliverAll() }
     state.withLock { $0.queue.close() }
   }
 

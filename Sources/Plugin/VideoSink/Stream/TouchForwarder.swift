@@ -56,7 +56,7 @@ final class TouchForwarder: Sendable {
   func finish() {
     queue.withLock { $0.seal(now: time.now) }
     let deadline = MonotonicClock.now + TouchDeliveryQueue.closeTimeout
-    if queue.wait(until: deadline, for: { $0.takeOver() }) == true { deliverAll() }
+    if queue.wait(atLatest: deadline, until: { $0.takeOver() }) { deliverAll() }
     queue.withLock { $0.close() }
   }
 
@@ -202,7 +202,7 @@ struct TouchDeliveryQueue: Sendable {
   var isClosed: Bool { outgoing.isClosed }
 
   /// See ``DeliveryQueue/takeOver()``.
-  mutating func takeOver() -> Bool? { outgoing.takeOver() }
+  mutating func takeOver() -> Bool { outgoing.takeOver() }
 
   /// Ends the touches under way, as the last event.
   mutating func seal(now: Duration) {

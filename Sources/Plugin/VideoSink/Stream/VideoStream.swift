@@ -191,7 +191,6 @@ extension VideoStream {
     update { $0.inputChanged(size, isRaw: isRaw, now: now) }
   }
 
-  /// How pictures of the input are turned.
   private var turn: PictureTurn { isInputRaw ? sink.turn : .none }
 
   /// The head unit's displays, as pictures of the input are shown on them; nil while they are unknown.
