@@ -22,7 +22,7 @@ final class FrameOutput {
   /// The frame rate in the caps; nil when they leave it open.
   private(set) var inputRate: Fraction?
   /// Upstream encodes.
-  private var isInputEncoded = false
+  private(set) var isInputEncoded = false
   /// A problem with the pixels of the input, to be reported when they are shown.
   var pixelWarning: ElementError?
   private(set) var settings = VideoSinkSettings().frames
@@ -229,7 +229,7 @@ extension FrameOutput {
     return .dropped(reason, result)
   }
 
-  /// Queues a payload if there is room, on any thread.
+  /// Queues a payload if there is room, on any thread. If not, the next one that is encoded here must be a key frame.
   ///
   /// - Parameters:
   ///   - runningTime: at which it is shown; `GST_CLOCK_TIME_NONE` for now.
@@ -242,17 +242,22 @@ extension FrameOutput {
   ) -> FrameDropReason? {
     let kind = payload.kind
     guard let rtp = packetize(payload, for: grant, at: runningTime, isLast: isLast) else {
-      giveBack(payload)
-      return .noPicture
+      return abandonNow(payload, .noPicture)
     }
     let submission = connection.video.submit(
       payload, grantEpoch: grant.epoch, blocking: false, samplesLink: false)
     guard submission.result == .queued else {
-      giveBack(payload)
-      return submission.result == .full ? .queueFull : .notStreaming
+      return abandonNow(payload, submission.result == .full ? .queueFull : .notStreaming)
     }
     if kind == .notice { self.rtp = rtp } else { noteQueued(grant, rtp, at: countedTime ?? submission.time) }
     return nil
+  }
+
+  /// The encoder's next pictures would refer to one that the decoder never gets.
+  private func abandonNow(_ payload: FramePayload, _ reason: FrameDropReason) -> FrameDropReason {
+    if !isInputEncoded, payload.kind != .notice { needsKeyFrame = true }
+    giveBack(payload)
+    return reason
   }
 
   private func noteQueued(_ grant: VideoGrant, _ rtp: RTPStream, at time: Duration) {

@@ -56,7 +56,6 @@ final class RawPath: FormatPath {
   /// The settings of the open encoder; nil without one.
   var encoderSettings: EncoderSettings? { encoder.settings }
 
-  var isEncodedHere: Bool { true }
   /// Only the caps tell it.
   var encodedSize: VideoSize? { nil }
   /// The next picture replaces the deferred one.
@@ -308,9 +307,8 @@ final class RawPath: FormatPath {
       if let frame {
         let outcome = output.submit(payload, permission, at: frame.runningTime)
         if isFrame, case .dropped(let reason, _) = outcome { output.dropQueued(reason) }
-      } else if let reason = output.submitNow(payload, permission.grant) {
-        output.requireKeyFrame()
-        if isFrame { output.dropQueued(reason) }
+      } else if let reason = output.submitNow(payload, permission.grant), isFrame {
+        output.dropQueued(reason)
       }
     }
   }
@@ -379,10 +377,7 @@ extension RawPath {
     do {
       switch try encodeFrame(picture, permission, isRepetition: change == .refinement, waitingWith: nil) {
       case .done(let payload):
-        guard let reason = output.submitNow(payload, permission.grant) else { return }
-        // The next pictures would depend on this one, which the decoder never gets.
-        output.requireKeyFrame()
-        output.dropQueued(reason)
+        if let reason = output.submitNow(payload, permission.grant) { output.dropQueued(reason) }
       case .delayed: break
       case .unreadable: output.dropQueued(.noPicture)
       }
