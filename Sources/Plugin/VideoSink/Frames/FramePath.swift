@@ -118,6 +118,15 @@ extension FormatPath {
   }
 }
 
+/// The state that all threads share for frames.
+struct FrameState: StreamPathState {
+  var counters = VideoSinkCounters()
+  var settings = VideoSinkSettings().frames
+  /// Payloads that come back from the connection, to be used again.
+  var payloads: [FramePayload] = []
+  var isPathTaken = false
+}
+
 /// The state between frames, and their way to the format of the input: ``RawPath`` or ``H264Path``, which end in
 /// ``FrameOutput``.
 ///
