@@ -12,7 +12,10 @@ package protocol BaseSinkElement: GStreamerElement, PropertyOwner {
   func answerApplication(_ query: UnsafeMutablePointer<GstQuery>) -> Bool
   // GstBaseSink's.
   func caps(filter: UnsafeMutablePointer<GstCaps>?) -> UnsafeMutablePointer<GstCaps>?
+  /// The answer to an ACCEPT_CAPS query.
+  func accepts(_ caps: UnsafeMutablePointer<GstCaps>) -> Bool
   func setCaps(_ caps: UnsafeMutablePointer<GstCaps>) -> Bool
+  /// Answers a query of the element's own; false for any other.
   func answer(_ query: UnsafeMutablePointer<GstQuery>) -> Bool
   func proposeAllocation(_ query: UnsafeMutablePointer<GstQuery>) -> Bool
   /// Takes an event on the pad, with its reference.
@@ -43,6 +46,7 @@ extension BaseSinkElement {
 
   package func sendEvent(_ event: UnsafeMutablePointer<GstEvent>) -> Bool { sendParentEvent(event) }
   package func answerApplication(_ query: UnsafeMutablePointer<GstQuery>) -> Bool { answerApplicationByParent(query) }
+  package func answer(_ query: UnsafeMutablePointer<GstQuery>) -> Bool { false }
   package func proposeAllocation(_ query: UnsafeMutablePointer<GstQuery>) -> Bool { false }
   package func getTimes(
     of buffer: UnsafeMutablePointer<GstBuffer>, _ start: inout GstClockTime, _ end: inout GstClockTime
@@ -63,11 +67,6 @@ extension BaseSinkElement {
   /// The parent's `query` of the element.
   package func answerApplicationByParent(_ query: UnsafeMutablePointer<GstQuery>) -> Bool {
     baseSinkClass.pointee.parent_class.query(gstElement, query) != 0
-  }
-
-  /// The parent's `query` of the pad.
-  package func answerByParent(_ query: UnsafeMutablePointer<GstQuery>) -> Bool {
-    baseSinkClass.pointee.query(baseSink, query) != 0
   }
 
   /// The parent's `event`, which takes the event's reference.
@@ -202,7 +201,7 @@ extension BaseSinkType {
 
     sinkClass.pointee.get_caps = { BaseSinkType.sink($0).caps(filter: $1) }
     sinkClass.pointee.set_caps = { BaseSinkType.sink($0).setCaps($1.unsafelyUnwrapped) ? 1 : 0 }
-    sinkClass.pointee.query = { BaseSinkType.sink($0).answer($1.unsafelyUnwrapped) ? 1 : 0 }
+    sinkClass.pointee.query = { BaseSinkType.sink($0).answerPad($1.unsafelyUnwrapped) ? 1 : 0 }
     sinkClass.pointee.propose_allocation = {
       BaseSinkType.sink($0).proposeAllocation($1.unsafelyUnwrapped) ? 1 : 0
     }
@@ -227,6 +226,17 @@ extension BaseSinkType {
 }
 
 extension BaseSinkElement {
+  /// Answers a query that has come to the pad. The parent takes only the caps of its CAPS answer.
+  fileprivate func answerPad(_ query: UnsafeMutablePointer<GstQuery>) -> Bool {
+    if answer(query) { return true }
+    guard query.pointee.type == GST_QUERY_ACCEPT_CAPS else { return baseSinkClass.pointee.query(baseSink, query) != 0 }
+    var caps: UnsafeMutablePointer<GstCaps>?
+    gst_query_parse_accept_caps(query, &caps)
+    guard let caps else { return false }
+    gst_query_set_accept_caps_result(query, accepts(caps) ? 1 : 0)
+    return true
+  }
+
   /// An event has come to the pad.
   fileprivate func see(_ info: GstPadProbeInfo) {
     guard let event = info.data?.assumingMemoryBound(to: GstEvent.self), event.pointee.type == GST_EVENT_CAPS else {

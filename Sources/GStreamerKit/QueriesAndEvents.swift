@@ -26,6 +26,23 @@ extension MiniObject where Pointee == GstQuery {
   package var structure: StructureView? { StructureView(gst_query_get_structure(pointer)) }
 }
 
+/// Whether upstream is live: its time stamps continue while the sink holds it up. Queried once.
+package struct UpstreamLiveness {
+  private var known: Bool?
+
+  package init() {}
+
+  /// Before upstream answers, as before it is linked, it counts as not live.
+  package mutating func isLive(at pad: UnsafeMutablePointer<GstPad>) -> Bool {
+    if let known { return known }
+    // GstBaseSink does not send the query before it has prerolled.
+    let query = Query.latency()
+    guard query.askPeer(of: pad) else { return false }
+    known = query.isUpstreamLive
+    return query.isUpstreamLive
+  }
+}
+
 /// An owner of a GstEvent that this element sends:
 ///
 ///     Event.reconfigure()?.push(on: pad)

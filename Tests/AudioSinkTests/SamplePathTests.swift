@@ -90,18 +90,27 @@ import Testing
   @Test func whatWaitsInTheQueue() throws {
     let bench = try bench(isFull: true)
     let writer = bench.app.connection.writer
-    func isDeferred() -> Bool { writer.read(.audio, \.isDeferred) }
+    func isAwaiting() -> Bool { writer.awaitsAcknowledgement(.audio) }
     for number in 0..<8 {
       let isLeftOut = try leavesOut(number, bench)
-      #expect(!isLeftOut && !isDeferred(), "\(number)")
+      #expect(!isLeftOut && !isAwaiting(), "\(number)")
     }
     #expect(writer.read(.audio, \.statistics).queuedByteCount == 8 * 3200)
     let isLeftOut = try leavesOut(8, bench)
-    #expect(isLeftOut && isDeferred())
+    #expect(isLeftOut && isAwaiting())
     bench.setTime(.milliseconds(1900))
     try bench.render(320, at: .milliseconds(1950))
     #expect(writer.read(.audio, \.statistics).queuedByteCount == 8 * 3200)
     #expect(bench.counters.dropped(.queueFull) == 1920)
+  }
+
+  /// The next sound, or another stream, may not be behind; and a stream that is over brings none that could tell.
+  @Test(arguments: [true, false]) func theWatchEnds(withAFlush isFlush: Bool) throws {
+    let bench = try bench(isFull: true)
+    for number in 0..<9 { _ = try leavesOut(number, bench) }
+    #expect(bench.app.connection.writer.awaitsAcknowledgement(.audio))
+    if isFlush { try bench.flush(baseTime: .zero) } else { bench.stream.discardRest() }
+    #expect(!bench.app.connection.writer.awaitsAcknowledgement(.audio))
   }
 
   /// The same of what the kernel has, which is as old as the first look at it after it was sent.
@@ -116,7 +125,7 @@ import Testing
     #expect(!isLeftOut && bench.counters.samplesSent == 3 * 1600)
     clock.advance(by: .nanoseconds(1))
     let isLateLeftOut = try leavesOut(3, bench)
-    #expect(isLateLeftOut && bench.app.connection.writer.read(.audio, \.isDeferred))
+    #expect(isLateLeftOut && bench.app.connection.writer.awaitsAcknowledgement(.audio))
   }
 }
 

@@ -26,7 +26,7 @@ import Testing
   private func setup(port: UInt16 = 12345) throws -> HeadUnitSetup {
     var settings = HeadUnitElementSettings()
     settings.headUnit.port = port
-    let run = HeadUnitRun(of: sound, HeadUnitSoundStream(settings, after: nil), endsWithApp: false, after: nil)
+    let run = HeadUnitRun(of: sound, HeadUnitAudioStream(settings, after: nil), endsWithApp: false, after: nil)
     defer { _ = run.end(in: headUnits) }
     guard case .first(let headUnit) = headUnits.join(run, { settings.setup(for: .audio) }) else {
       throw TestFailure("not the first")
@@ -66,7 +66,7 @@ import Testing
     var settings = HeadUnitElementSettings()
     settings.headUnit.port = port
     let (video, audio) = (settings.setup(for: .video), settings.setup(for: .audio))
-    let first = HeadUnitRun(of: sound, HeadUnitSoundStream(settings, after: nil), endsWithApp: false, after: nil)
+    let first = HeadUnitRun(of: sound, HeadUnitAudioStream(settings, after: nil), endsWithApp: false, after: nil)
     guard case .first(let headUnit) = headUnits.join(first, { audio }) else { throw TestFailure("not the first") }
     let address = try headUnit.start(messageTrace: ProtocolLog(elements[1].pointer))
     #expect(address == "127.0.0.1:\(port)" && headUnit.port == port)

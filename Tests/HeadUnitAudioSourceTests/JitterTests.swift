@@ -8,21 +8,21 @@ import Testing
 @Suite struct JitterTests {
   /// A schedule, with everything that it makes the streaming thread push.
   private struct Stream {
-    var schedule: SoundSchedule
+    var schedule: ReceivedAudioSchedule
     var now = Duration.seconds(100)
     /// The pipeline's base time.
     var base = Duration.seconds(90)
     private(set) var sound: [UInt8] = []
-    private(set) var places: [SoundTimeline.Place] = []
+    private(set) var places: [ReceivedAudioTimeline.Place] = []
     private(set) var silentSamples = 0
     private(set) var gaps: [Range<UInt64>] = []
     private(set) var soundTimes: [UInt64] = []
     private(set) var discontinuities = 0
 
     init(_ filling: SilenceFilling, tolerance: UInt64 = 60_000_000, playoutDelay: UInt64 = 0) {
-      schedule = SoundSchedule(
+      schedule = ReceivedAudioSchedule(
         ReceivedAudio(ReceivedAudio.Counters()),
-        SoundTimeline(PCMFormat(), tolerance: tolerance, playoutDelay: playoutDelay), filling: filling)
+        ReceivedAudioTimeline(PCMFormat(), tolerance: tolerance, playoutDelay: playoutDelay), filling: filling)
       schedule.audio.isPlaying = true
       schedule.audio.begin(by: 1)
       run()
@@ -47,7 +47,7 @@ import Testing
       }
     }
 
-    private mutating func note(_ place: SoundTimeline.Place, _ isDiscontinuous: Bool) {
+    private mutating func note(_ place: ReceivedAudioTimeline.Place, _ isDiscontinuous: Bool) {
       places.append(place)
       if isDiscontinuous { discontinuities += 1 }
     }

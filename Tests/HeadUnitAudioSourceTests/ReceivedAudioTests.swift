@@ -130,22 +130,23 @@ import Testing
 }
 
 /// When the streaming thread looks again.
-@Suite struct SoundScheduleStepTests {
-  private var schedule: SoundSchedule = {
-    var schedule = SoundSchedule(
-      ReceivedAudio(ReceivedAudio.Counters()), SoundTimeline(PCMFormat(), tolerance: 60_000_000), filling: .samples)
+@Suite struct ReceivedAudioScheduleStepTests {
+  private var schedule: ReceivedAudioSchedule = {
+    var schedule = ReceivedAudioSchedule(
+      ReceivedAudio(ReceivedAudio.Counters()), ReceivedAudioTimeline(PCMFormat(), tolerance: 60_000_000),
+      filling: .samples)
     schedule.audio.isPlaying = true
     schedule.audio.begin(by: 1)
     return schedule
   }()
 
-  private mutating func step(at milliseconds: Int, isAtEnd: Bool = false) -> SoundSchedule.Step {
+  private mutating func step(at milliseconds: Int, isAtEnd: Bool = false) -> ReceivedAudioSchedule.Step {
     schedule.step(
       now: .seconds(100) + .milliseconds(milliseconds), runningTime: UInt64(milliseconds) * 1_000_000, isAtEnd: isAtEnd)
   }
 
   /// In milliseconds; nil for anything but a wait.
-  private func wait(_ step: SoundSchedule.Step) -> UInt64? {
+  private func wait(_ step: ReceivedAudioSchedule.Step) -> UInt64? {
     if case .wait(let nanoseconds) = step { nanoseconds / 1_000_000 } else { nil }
   }
 
@@ -218,9 +219,9 @@ import Testing
 
   /// The head unit's format comes later than the properties, which count for it as well.
   @Test func timesOfAnotherFormat() {
-    var schedule = SoundSchedule(
+    var schedule = ReceivedAudioSchedule(
       ReceivedAudio(ReceivedAudio.Counters()),
-      SoundTimeline(PCMFormat(), tolerance: 60_000_000, playoutDelay: 100_000_000), filling: .gapEvents)
+      ReceivedAudioTimeline(PCMFormat(), tolerance: 60_000_000, playoutDelay: 100_000_000), filling: .gapEvents)
     schedule.audio.isPlaying = true
     schedule.audio.begin(by: 1)
     schedule.setFormat(PCMFormat(samplingRate: .hertz8000))

@@ -360,7 +360,7 @@ import Testing
     let (video, audio) = (settings.setup(for: .video), settings.setup(for: .audio))
     let first = HeadUnitRun(
       of: screen, HeadUnitVideoStream(settings, after: nil), endsWithApp: false, after: nil)
-    let second = HeadUnitRun(of: sound, HeadUnitSoundStream(settings, after: nil), endsWithApp: false, after: nil)
+    let second = HeadUnitRun(of: sound, HeadUnitAudioStream(settings, after: nil), endsWithApp: false, after: nil)
     let headUnits = HeadUnits()
     weak var failed: HeadUnit?
     do {

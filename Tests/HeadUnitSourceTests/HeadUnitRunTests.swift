@@ -24,7 +24,7 @@ import Testing
     let settings = HeadUnitElementSettings()
     return service == .video
       ? HeadUnitRun(of: screen, HeadUnitVideoStream(settings, after: nil), endsWithApp: false, after: former)
-      : HeadUnitRun(of: sound, HeadUnitSoundStream(settings, after: nil), endsWithApp: false, after: former)
+      : HeadUnitRun(of: sound, HeadUnitAudioStream(settings, after: nil), endsWithApp: false, after: former)
   }
 
   private static let names = [

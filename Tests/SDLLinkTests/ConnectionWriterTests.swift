@@ -270,7 +270,7 @@ extension LinkTests {
     /// What the peer has not acknowledged counts as if it waited, but only while media wait for that, on the same
     /// transport. The connection's thread may sleep, and has to look.
     @Test(arguments: ConnectionWriter.Medium.allCases, TransportRole.allCases)
-    func deferredUntilAcknowledged(medium: ConnectionWriter.Medium, role: TransportRole) throws {
+    func waitingUntilAcknowledged(medium: ConnectionWriter.Medium, role: TransportRole) throws {
       let (secondary, other) = try Socket.pair()
       writer.open(secondary, as: .secondary)
       for role in TransportRole.allCases { try writer.send([.frames(heartbeat, on: role)], peer: "test") }
@@ -280,14 +280,17 @@ extension LinkTests {
       try writer.setGrants([.init(medium: medium, grant: grant)], sending: [], peer: "test")
       let otherRole: TransportRole = role == .primary ? .secondary : .primary
       func isWaiting(_ role: TransportRole) -> Bool {
-        writer.acknowledgedByteCount(role, onlyDeferring: true) != nil
+        writer.acknowledgedByteCount(role, onlyIfAwaited: true) != nil
       }
       #expect(!isWaiting(role) && writer.acknowledgedByteCount(role) != nil && !takeWakeUp())
-      writer.setDeferred(true, medium)
+      writer.setAwaitsAcknowledgement(true, medium)
       #expect(isWaiting(role) && !isWaiting(otherRole) && takeWakeUp())
-      writer.setDeferred(false, medium)
+      // For each picture or piece of sound, as long as that lasts.
+      writer.setAwaitsAcknowledgement(true, medium)
+      #expect(isWaiting(role) && !takeWakeUp())
+      writer.setAwaitsAcknowledgement(false, medium)
       #expect(!isWaiting(role) && !takeWakeUp())
-      writer.setDeferred(true, medium)
+      writer.setAwaitsAcknowledgement(true, medium)
       for socket in [peer, other] { _ = socket.readAll { $0.count == heartbeat.count } }
       #expect(!isWaiting(role))
     }

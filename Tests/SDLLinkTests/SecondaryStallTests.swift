@@ -128,7 +128,7 @@ extension LinkTests {
       let pair = try Pair(video: [.secondary, .primary])
       try pair.submit(30_000)
       #expect(eventually { pair.connection.video.statistics.sentMessages == 1 })
-      pair.connection.video.setDeferred(true)
+      pair.connection.video.setAwaitsAcknowledgement(true)
       try pair.waitForLoss(StallWatch.replaceableLimit)
       #expect(pair.reason == "it has not read anything for 2 s")
       pair.stop()

@@ -99,6 +99,17 @@ import Testing
     #expect(isForgotten && payload.partCount == 0)
   }
 
+  /// Upstream's encoder knows nothing of the last picture, and no picture refers to one of the notice.
+  @Test(arguments: [(.repeated, false), (.notice, false), (.repeated, true)] as [(FramePayload.Kind, Bool)])
+  func aPictureWithoutAServiceIsFollowedByAKeyFrame(kind: FramePayload.Kind, isInputEncoded: Bool) throws {
+    output.setInput(nil, isEncoded: isInputEncoded, nil)
+    _ = output.begin(grant, longestPause: Self.pause)
+    #expect(bench.queue(for: grant) == nil && !output.needsKeyFrame)
+    try bench.setGrant(nil)
+    #expect(output.submitNow(bench.payload(kind), grant) == .notStreaming)
+    #expect(output.needsKeyFrame == (kind == .repeated && !isInputEncoded))
+  }
+
   @Test func framesThatAreGivenUpLeaveTheQueue() throws {
     for _ in 0..<5 { bench.sink.count { $0.frameArrived() } }
     bench.output.dropQueued(.latency, count: 0)

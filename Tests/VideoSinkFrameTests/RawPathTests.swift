@@ -59,11 +59,11 @@ import Testing
     #expect(path.begin(frame))
     bench.output.observeLink(permission.targets)
     guard case .queued = path.send(frame, permission) else { throw TestFailure("not deferred") }
-    func isDeferred() -> Bool { bench.connection.writer.read(.video) { $0.isDeferred } }
-    #expect(isDeferred() && bench.sink.counters.framesQueued == 1)
+    func isAwaiting() -> Bool { bench.connection.writer.awaitsAcknowledgement(.video) }
+    #expect(isAwaiting() && bench.sink.counters.framesQueued == 1)
     for _ in 0..<2 { if byAFlush { path.flush() } else { path.forget() } }
     let counters = bench.sink.counters
-    #expect(counters.dropped(.discarded) == 1 && counters.framesQueued == 0 && !isDeferred())
+    #expect(counters.dropped(.discarded) == 1 && counters.framesQueued == 0 && !isAwaiting())
     #expect(path.takeDeferred() == nil)
     path.forget()
     #expect(buffer.pointee.mini_object.refcount == 1)

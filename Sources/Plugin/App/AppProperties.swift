@@ -91,10 +91,7 @@ extension Property where Owner: AppElement {
         "conversation-log", \.app.conversation.path, "Conversation log",
         "File for the conversation with the head unit, a JSON object on each line, decrypted; each start of the connection in READY begins it anew; unset: none",
         .mutableReady),
-      .boolean(
-        "conversation-blank", \.app.conversation.isBlank, "Conversation blank",
-        "Replace what identifies people and cars in the conversation log by numbered words, such as names, VIN and positions",
-        .mutableReady),
+      .conversationBlank(\.app.conversation.isBlank),
     ]
   }
 

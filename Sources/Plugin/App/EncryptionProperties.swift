@@ -36,9 +36,7 @@ extension Property where Owner: AppElement {
         read back
         """
       ),
-      .secret(
-        "private-key-passphrase", \.app.tls.passphrase.text, "Private key's passphrase",
-        "Passphrase of the private key, if it is encrypted; can't be read"),
+      .passphrase(\.app.tls.passphrase.text),
       .pem(
         "ca-certificates", \.app.tls.authorities, "CA certificates",
         """

@@ -221,17 +221,9 @@ extension AudioSink {
     return wanted.intersected(with: Caps.template(of: pad)).take()
   }
 
-  func answer(_ query: UnsafeMutablePointer<GstQuery>) -> Bool {
-    guard query.pointee.type == GST_QUERY_ACCEPT_CAPS else {
-      return answerByParent(query)
-    }
-    // Any format of SDL stays acceptable: an error that names the cause helps more than a link that fails.
-    var caps: UnsafeMutablePointer<GstCaps>?
-    gst_query_parse_accept_caps(query, &caps)
-    guard let caps else { return false }
-    let isAccepted = Caps(retaining: caps).isSubset(of: Caps.template(of: pad))
-    gst_query_set_accept_caps_result(query, isAccepted ? 1 : 0)
-    return true
+  /// Any format of SDL stays acceptable: an error that names the cause helps more than a link that fails.
+  func accepts(_ caps: UnsafeMutablePointer<GstCaps>) -> Bool {
+    Caps(retaining: caps).isSubset(of: Caps.template(of: pad))
   }
 }
 

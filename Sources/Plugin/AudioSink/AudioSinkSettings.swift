@@ -33,8 +33,8 @@ struct AudioSinkSettings: AppElementSettings {
     return settings
   }
 
-  var activity: SoundActivity {
-    SoundActivity(startsOnData: startsOnData, idleTimeout: .milliseconds(Int64(idleTimeout)))
+  var activity: AudioActivity {
+    AudioActivity(startsOnData: startsOnData, idleTimeout: .milliseconds(Int64(idleTimeout)))
   }
 }
 

@@ -45,7 +45,7 @@ final class AudioStream: AppStream {
   }
 
   func discardRest() {
-    withPath { $0.path.flush() }
+    withPath { $0.path.flush(self) }
     sink.countStream { $0.resumed(at: time.now) }
   }
 
@@ -116,7 +116,7 @@ extension AudioStream {
     switch event.pointee.type {
     case GST_EVENT_FLUSH_STOP:
       progress.flushEnded()
-      withPath { $0.path.flush() }
+      withPath { $0.path.flush(self) }
       updateAndDeliver { $0.flushed() }
     case GST_EVENT_STREAM_START, GST_EVENT_SEGMENT: updateAndDeliver { $0.streamBegan() }
     default: break

@@ -50,8 +50,6 @@ final class SamplePath: StreamPath {
   private var packer: SamplePacker
   private var playout = SamplePlayout(lead: .zero)
   private var linkDelay = LinkDelay()
-  /// What the connection knows of ``isBehind(_:)``.
-  private var isDeferralTold = false
   private var liveness = UpstreamLiveness()
   /// Incomplete samples in buffers have been reported.
   private var hasWarnedOfParts = false
@@ -86,7 +84,8 @@ final class SamplePath: StreamPath {
     packer.setFormat(format)
   }
 
-  func flush() {
+  func flush(_ stream: AudioStream) {
+    stream.channel.setAwaitsAcknowledgement(false)
     packer.flush()
     input?.flush()
     timeline.reset()
@@ -188,7 +187,7 @@ extension SamplePath {
       return leaveOut(excess, .late, of: &input)
     }
     noteSent(count)
-    if input.isLive, tellDeferral(isBehind(held.stream), held.stream) { return leaveOut(count, .queueFull, of: &input) }
+    if isBehind(isLive: input.isLive, held.stream) { return leaveOut(count, .queueFull, of: &input) }
     let piece = input.range.prefix(count)
     input.range = piece.upperBound..<input.range.upperBound
     timeline.advance(by: count)
@@ -268,7 +267,7 @@ extension SamplePath {
       left -= piece
       noteSent(piece)
       timeline.advance(by: piece)
-      guard !isLive || !isBehind(held.stream) else { continue }
+      guard !isBehind(isLive: isLive, held.stream) else { continue }
       result = deliver(packer.silence(piece), grant, isSilence: true, isLive: isLive, &held)
       guard result == GST_FLOW_OK else { return result }
     }
@@ -452,15 +451,15 @@ extension SamplePath {
     noteSent(count)
   }
 
-  /// Has the connection watch a head unit that takes no sound.
-  private func tellDeferral(_ isBehind: Bool, _ stream: AudioStream) -> Bool {
-    if isBehind != isDeferralTold { stream.channel.setDeferred(isBehind) }
-    isDeferralTold = isBehind
+  /// Whether so much of a live source's sound waits, here or in the kernel, that more would come too late. Then the
+  /// connection watches a head unit that takes none.
+  private func isBehind(isLive: Bool, _ stream: AudioStream) -> Bool {
+    let isBehind = isLive && isTooMuchOnItsWay(stream)
+    stream.channel.setAwaitsAcknowledgement(isBehind)
     return isBehind
   }
 
-  /// Whether so much of a live source's sound waits, here or in the kernel, that it would come too late.
-  private func isBehind(_ stream: AudioStream) -> Bool {
+  private func isTooMuchOnItsWay(_ stream: AudioStream) -> Bool {
     let longest = playout.lead + Self.longestLinkDelay
     let (sample, queued) = stream.channel.linkSampleAndQueuedByteCount()
     let format = timeline.format

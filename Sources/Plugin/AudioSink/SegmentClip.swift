@@ -11,23 +11,21 @@ struct SegmentClip {
   /// as scaletempo, makes sound of that.
   init?(_ sink: AudioSink, buffer: UnsafeMutablePointer<GstBuffer>, count: Int, format: PCMFormat) {
     let segment = sink.baseSink.pointee.segment
-    let start = UInt64(buffer.pointee.pts)
+    let start = buffer.pointee.pts
     guard segment.rate == 1 else { return nil }
     guard segment.format == GST_FORMAT_TIME, start != .max else {
       range = 0..<count
       runningTime = nil
       return
     }
-    func samples(_ nanoseconds: UInt64) -> Int {
-      min(format.sampleCount(in: .nanoseconds(Int64(clamping: nanoseconds))), count)
+    guard let part = sink.clip(start, .max) else { return nil }
+    func samples(until time: GstClockTime) -> Int {
+      time == .max ? count : min(format.sampleCount(in: .nanoseconds(Int64(clamping: time - start))), count)
     }
-    let segmentStart = UInt64(segment.start)
-    let first = start < segmentStart ? samples(segmentStart - start) : 0
-    let stop = UInt64(segment.stop)
-    let end = stop == .max ? count : stop > start ? samples(stop - start) : 0
+    let (first, end) = (samples(until: part.start), samples(until: part.end))
     guard first < end || count == 0 else { return nil }
-    range = first..<max(end, first)
-    runningTime = sink.time(of: GstClockTime(max(start, segmentStart)))
+    range = first..<end
+    runningTime = sink.time(of: part.start)
   }
 }
 
@@ -52,13 +50,18 @@ extension AudioSink {
     var (start, duration) = (GstClockTime.max, GstClockTime.max)
     gst_event_parse_gap(event, &start, &duration)
     let (end, isCut) = start.addingReportingOverflow(duration)
-    guard start != .max, duration != .max, !isCut else { return nil }
-    var (first, last) = (guint64(0), guint64(0))
-    let isInside = withUnsafePointer(to: baseSink.pointee.segment) { segment in
-      gst_segment_clip(segment, GST_FORMAT_TIME, guint64(start), guint64(end), &first, &last) != 0
+    guard start != .max, duration != .max, !isCut, let part = clip(start, end), part.end > part.start
+    else { return nil }
+    return (part.start, .nanoseconds(Int64(clamping: part.end - part.start)))
+  }
+
+  /// The part of these times that is in the present segment; the end may be open (`GST_CLOCK_TIME_NONE`).
+  fileprivate func clip(_ start: GstClockTime, _ end: GstClockTime) -> (start: GstClockTime, end: GstClockTime)? {
+    var (first, last) = (GstClockTime.max, GstClockTime.max)
+    let isInside = withUnsafePointer(to: baseSink.pointee.segment) {
+      gst_segment_clip($0, GST_FORMAT_TIME, start, end, &first, &last) != 0
     }
-    guard isInside, last > first else { return nil }
-    return (GstClockTime(first), .nanoseconds(Int64(clamping: last - first)))
+    return isInside ? (first, last) : nil
   }
 
   /// The running time of a time stamp; nil for none.

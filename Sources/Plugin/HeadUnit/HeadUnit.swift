@@ -252,9 +252,9 @@ extension HeadUnit: HeadUnitServerObserver {
     }
     if let page { page.note(event) } else { log?.note(event) }
     // So that the application is notified once: by the element of the event's service, otherwise by the video element.
-    let service = event.service ?? .video
-    let reporting = members.first { $0.service == service } ?? members.first
-    for member in members {
+    let service = event.service
+    let reporting = members.first { $0.service == service ?? .video } ?? members.first
+    for member in members where service == nil || member === reporting {
       member.receive(event, HeadUnitReport(formerApps: formerApps, apps: apps, isReporting: member === reporting))
     }
     if case .ended = event { state.broadcast() }

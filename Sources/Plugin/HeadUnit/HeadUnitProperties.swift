@@ -89,10 +89,7 @@ extension Property where Owner: HeadUnitElement {
         "conversation-log", \.headUnit.conversation.path, "Conversation log",
         "File for the conversations with the apps, a JSON object on each line, decrypted; each start begins it anew; unset: none",
         .mutableReady),
-      .boolean(
-        "conversation-blank", \.headUnit.conversation.isBlank, "Conversation blank",
-        "Replace what identifies people and cars in the conversation log by numbered words, such as names, VIN and positions",
-        .mutableReady),
+      .conversationBlank(\.headUnit.conversation.isBlank),
       .text(
         "web", \.headUnit.web, "Web",
         "[ADDRESS:]PORT at which browsers get the car's screen, on this machine unless an address is given, with the token that current-web-uri has; port 0 takes any free one; unset: none",

@@ -16,7 +16,7 @@ protocol HeadUnitStream: AnyObject, Sendable {
 
   /// It joins a head unit, which has these apps already. Called once, before any event, with locks held.
   func join(_ headUnit: HeadUnit, _ setup: HeadUnitSetup, _ apps: ServedApps)
-  /// Handles an event of the service. Called on the server's thread, without locks.
+  /// Handles an event of the service, or of none. Called on the server's thread, without locks.
   func receive(_ event: HeadUnitSession.Event, from id: UInt8, _ apps: ServedApps, _ reporter: HeadUnitReporter)
   /// The apps, or their status, have changed. `formerApp` has left.
   func appsChanged(_ apps: ServedApps, formerApp: UInt8?)
@@ -130,8 +130,8 @@ final class HeadUnitRun: Sendable {
   }
 }
 
-/// Reports of the server's thread, which holds no lock. Each member of a head unit gets all of them, and one member
-/// notifies the application.
+/// Reports of the server's thread, which holds no lock. One member of a head unit gets those of its service; those of
+/// none go to each member, and one notifies the application.
 extension HeadUnitRun {
   func receive(_ event: HeadUnitServerEvent, _ report: HeadUnitReport) {
     switch event {

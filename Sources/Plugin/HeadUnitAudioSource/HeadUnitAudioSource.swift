@@ -9,7 +9,7 @@ final class HeadUnitAudioSource: HeadUnitElement {
   nonisolated(unsafe) let baseSource: UnsafeMutablePointer<GstBaseSrc>
 
   let settings = ElementSettings(HeadUnitElementSettings())
-  let current = Monitor(HeadUnitElementState<HeadUnitSoundStream>())
+  let current = Monitor(HeadUnitElementState<HeadUnitAudioStream>())
 
   static let log = LogCategory("sdlheadunitaudiosrc", "SmartDeviceLink head unit audio source")
 
@@ -28,7 +28,7 @@ extension HeadUnitAudioSource {
     guard query.pointee.type == GST_QUERY_LATENCY else {
       return answerByParent(query)
     }
-    let latency = settings.current.tolerance + SoundSchedule.pieceDuration
+    let latency = settings.current.tolerance + ReceivedAudioSchedule.pieceDuration
     gst_query_set_latency(query, 1, GstClockTime(clamping: latency.nanoseconds), .max)
     return true
   }
@@ -36,7 +36,7 @@ extension HeadUnitAudioSource {
 
 extension HeadUnitAudioSource {
   /// `sdl-sound-gap`: the car had nothing to play in the middle of an app's sound.
-  func postSoundGaps(_ report: SoundGaps.Report) {
+  func postGaps(_ report: ReceivedAudioGaps.Report) {
     let message = Structure("sdl-sound-gap")
     message.set("gaps", report.count)
     message.set("duration", report.duration)

@@ -62,9 +62,7 @@ extension HeadUnitSource {
       "private-key", \.video.tls.privateKey, "Private key",
       "PEM file, or PEM text, with the key of the certificate; unset: it is read from certificate; text is never read back"
     ),
-    .secret(
-      "private-key-passphrase", \.video.tls.passphrase.text, "Private key's passphrase",
-      "Passphrase of the private key, if it is encrypted; can't be read"),
+    .passphrase(\.video.tls.passphrase.text),
     .pem(
       "ca-certificates", \.video.tls.authorities, "CA certificates",
       "PEM file, or PEM text, with the authorities, one of which must have signed an app's certificate; unset: any certificate is accepted"

@@ -101,23 +101,26 @@ extension HeadUnitVideoStream {
   }
 
   func receive(_ event: HeadUnitSession.Event, from id: UInt8, _ apps: ServedApps, _ reporter: HeadUnitReporter) {
-    let now = MonotonicClock.now
+    // The times are those of the lock: with an earlier one, what is appended could be overdue at once.
     switch event {
     case .videoData(let bytes):
-      // The time is that of the lock: with an earlier one, what is appended could be overdue at once.
       if state.withLock({ $0.video.append(bytes, from: id, now: MonotonicClock.now) }) { state.broadcast() }
     case .videoTimestamp(let timestamp): state.withLock { $0.video.setTimestamp(timestamp, from: id) }
     case .videoStarted(let parameters, _): begin(parameters, by: id, apps, reporter)
     case .videoStopped(let reason): end(reason, of: id, apps, reporter)
     // SDL Core has closed its output, and opens another with the next video.
-    case .videoMissed, .videoDataStopped: state.change { $0.video.noteGap(from: id, now: now) }
+    case .videoMissed, .videoDataStopped: noteGap(from: id)
     // Video that the app sends without permission is left out.
-    case .hmiStatusSent(let status): if !status.allowsVideo { state.change { $0.video.noteGap(from: id, now: now) } }
+    case .hmiStatusSent(let status): if !status.allowsVideo { noteGap(from: id) }
     case .touchSent: state.withLock { $0.sentTouches &+= 1 }
     case .driverInput(.button): state.withLock { $0.sentButtons &+= 1 }
     case .buttonsSubscribed: state.withLock { noteInput(&$0, apps) }
     default: break
     }
+  }
+
+  private func noteGap(from id: UInt8) {
+    state.change { $0.video.noteGap(from: id, now: MonotonicClock.now) }
   }
 
   private func begin(

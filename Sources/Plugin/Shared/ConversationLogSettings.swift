@@ -41,3 +41,12 @@ struct ConversationLogSettings: Equatable, Sendable {
     }
   }
 }
+
+extension Property {
+  static func conversationBlank(_ path: SettingsPath<Bool>) -> Property {
+    .boolean(
+      "conversation-blank", path, "Conversation blank",
+      "Replace what identifies people and cars in the conversation log by numbered words, such as names, VIN and positions",
+      .mutableReady)
+  }
+}

@@ -133,4 +133,11 @@ extension Property {
         return "(PEM text)"
       })
   }
+
+  /// Of the key in a PEM file or text.
+  static func passphrase(_ path: SettingsPath<String?>) -> Property {
+    .secret(
+      "private-key-passphrase", path, "Private key's passphrase",
+      "Passphrase of the private key, if it is encrypted; can't be read")
+  }
 }

@@ -35,7 +35,7 @@ package struct AudioNegotiation: StreamNegotiation {
   static let longestHold = Duration.seconds(2)
 
   private let settings: Settings
-  package var activity: SoundActivity
+  package var activity: AudioActivity
   package var pipeline = PipelineState()
   /// The session's status; empty without a connection.
   package private(set) var session = AppSession.Status()
@@ -53,7 +53,7 @@ package struct AudioNegotiation: StreamNegotiation {
   /// The right to send; computed by ``takeOutputs(at:)``, which follows each input.
   package private(set) var permission: AudioGrant?
 
-  package init(settings: Settings, activity: SoundActivity = SoundActivity()) {
+  package init(settings: Settings, activity: AudioActivity = AudioActivity()) {
     self.settings = settings
     self.activity = activity
   }
@@ -297,7 +297,7 @@ package enum SampleDropReason: Int, CaseIterable, Sendable {
 
 /// Whether sound needs a service: always, or from its first samples on until it has been silent for a while, so that a
 /// prompt lowers the radio only while it speaks.
-package struct SoundActivity: Equatable, Sendable {
+package struct AudioActivity: Equatable, Sendable {
   /// False keeps the service from the beginning to the end.
   package var startsOnData: Bool
   /// The silence after which the service ends.

@@ -397,7 +397,7 @@ extension ConnectionLoop {
     }
     secondary?.pausedUntil = session.inputPause(on: .secondary, now: now)
     secondary?.stall.limit = session.canReplaceSecondary ? StallWatch.replaceableLimit : StallWatch.limit
-    let acknowledged = writer.acknowledgedByteCount(.secondary, onlyDeferring: true)
+    let acknowledged = writer.acknowledgedByteCount(.secondary, onlyIfAwaited: true)
     let isWaiting = secondary?.wantsToWrite == true || acknowledged != nil
     let sent = acknowledged ?? writer.sentByteCount(.secondary)
     switch secondary?.stall.observe(isWaiting: isWaiting, sentByteCount: sent, now: now) {

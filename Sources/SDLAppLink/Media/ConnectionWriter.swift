@@ -1,6 +1,7 @@
 import Glibc
 import SDLApp
 import SDLLink
+import Synchronization
 
 /// The outgoing half of a connection, shared by the connection thread and by the threads that bring media: one lock
 /// over the sockets of its transports, the control frames, and the queue and the grant of each service; the grant says
@@ -82,6 +83,9 @@ final class ConnectionWriter: Sendable {
   private static let budget = 1 << 20
 
   private let state: Monitor<State>
+  /// Whether each service waits until the peer has acknowledged more.
+  private let videoAwaitsAcknowledgement = Atomic(false)
+  private let audioAwaitsAcknowledgement = Atomic(false)
   private let clock: TimeSource
   /// Wakes the connection thread.
   private let wakeUp: WakeUp
@@ -122,12 +126,12 @@ final class ConnectionWriter: Sendable {
 
   /// How many bytes the peer has acknowledged on this transport; nil if it has none to acknowledge.
   ///
-  /// - Parameter onlyDeferring: nil as well unless video or sound is deferred until it acknowledges more.
-  func acknowledgedByteCount(_ role: TransportRole, onlyDeferring: Bool = false) -> UInt64? {
+  /// - Parameter onlyIfAwaited: nil as well unless video or sound waits until it acknowledges more.
+  func acknowledgedByteCount(_ role: TransportRole, onlyIfAwaited: Bool = false) -> UInt64? {
     state.withLock { state in
-      let isVideo = state.video.isDeferred && state.video.role == role
-      let isAudio = state.audio.isDeferred && state.audio.role == role
-      guard isVideo || isAudio || !onlyDeferring, let sample = state[role].sample(now: .zero),
+      let isVideo = state.video.role == role && awaitsAcknowledgement(.video)
+      let isAudio = state.audio.role == role && awaitsAcknowledgement(.audio)
+      guard isVideo || isAudio || !onlyIfAwaited, let sample = state[role].sample(now: .zero),
         let unacknowledged = sample.unacknowledgedByteCount, unacknowledged > 0
       else { return nil }
       return sample.handedByteCount - min(unacknowledged, sample.handedByteCount)
@@ -142,10 +146,21 @@ extension ConnectionWriter {
     state.withLock { body($0[medium]) }
   }
 
+  func awaitsAcknowledgement(_ medium: Medium) -> Bool {
+    switch medium {
+    case .audio: audioAwaitsAcknowledgement.load(ordering: .acquiring)
+    case .video: videoAwaitsAcknowledgement.load(ordering: .acquiring)
+    }
+  }
+
   /// The time without an acknowledgement counts from now on: the connection's thread may sleep, and has to look.
-  func setDeferred(_ isDeferred: Bool, _ medium: Medium) {
-    state.withLock { $0[medium].isDeferred = isDeferred }
-    if isDeferred { wakeUp.signal() }
+  func setAwaitsAcknowledgement(_ isAwaiting: Bool, _ medium: Medium) {
+    let wasAwaiting =
+      switch medium {
+      case .audio: audioAwaitsAcknowledgement.exchange(isAwaiting, ordering: .acquiringAndReleasing)
+      case .video: videoAwaitsAcknowledgement.exchange(isAwaiting, ordering: .acquiringAndReleasing)
+      }
+    if isAwaiting, !wasAwaiting { wakeUp.signal() }
   }
 
   /// Changes whether payloads are accepted, and wakes waiting threads.

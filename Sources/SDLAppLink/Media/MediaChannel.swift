@@ -66,10 +66,12 @@ package final class MediaChannel: Sendable {
   /// Whether a payload that is offered now would have to wait: a live source may save the work of making it.
   package var isFull: Bool { writer.read(medium) { $0.isFull } }
 
-  /// Sets whether pictures or sound are held back, not yet encoded or queued, until the link is ready. A peer that
-  /// acknowledges nothing for long while they are counts as one that does not read, although nothing is queued.
-  package func setDeferred(_ isDeferred: Bool) {
-    writer.setDeferred(isDeferred, medium)
+  /// Sets whether pictures or sound are held back or dropped until the peer has acknowledged what was sent before. One
+  /// that acknowledges nothing for long counts as one that does not read then, although nothing is queued.
+  ///
+  /// Cheap enough for each picture and each piece of sound.
+  package func setAwaitsAcknowledgement(_ isAwaiting: Bool) {
+    writer.setAwaitsAcknowledgement(isAwaiting, medium)
   }
 
   /// While on, nothing waits and ``submit(_:grantEpoch:blocking:)`` takes nothing. Queued payloads stay queued.

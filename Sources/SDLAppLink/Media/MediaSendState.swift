@@ -37,9 +37,6 @@ struct MediaSendState {
   var isDraining = false
   /// While on, no payload is accepted and no thread waits; queued ones are still written.
   var isFlushing = false
-  /// Whether pictures or sound are held back, not yet encoded or queued, until the peer has acknowledged what was sent
-  /// before.
-  var isDeferred = false
   private var counters = MediaChannelStatistics()
   private var queue: PayloadQueue
   private let writer = MediaWriter()

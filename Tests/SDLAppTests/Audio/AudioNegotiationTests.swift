@@ -15,7 +15,7 @@ import Testing
     var outputs: [AudioNegotiation.Output] = []
     var now = Duration.zero
 
-    init(_ policy: SuspendPolicy = .auto, activity: SoundActivity = SoundActivity()) {
+    init(_ policy: SuspendPolicy = .auto, activity: AudioActivity = AudioActivity()) {
       var settings = AudioNegotiation.Settings()
       settings.suspendPolicy = policy
       negotiation = AudioNegotiation(settings: settings, activity: activity)
@@ -133,7 +133,7 @@ import Testing
 
   /// In a pause no sound would come that could start the service.
   @Test func soundThatStartsItsServiceAsksForNoPause() {
-    var driver = Driver(activity: SoundActivity(startsOnData: true, idleTimeout: .seconds(2)))
+    var driver = Driver(activity: AudioActivity(startsOnData: true, idleTimeout: .seconds(2)))
     driver.change { $0.inputChanged(PCMFormat()) }
     driver.change { $0.played() }
     driver.show(.full, .notAudible)
@@ -157,7 +157,7 @@ import Testing
   }
 
   @Test func announcements() {
-    var driver = Driver(activity: SoundActivity(startsOnData: true, idleTimeout: .seconds(2)))
+    var driver = Driver(activity: AudioActivity(startsOnData: true, idleTimeout: .seconds(2)))
     driver.show(.limited, .audible)
     driver.change { $0.inputChanged(PCMFormat()) }
     driver.change { $0.played() }
@@ -184,7 +184,7 @@ import Testing
 
   /// Sound that had to wait for its service is sent: from then on silence counts, and a timer is needed for that.
   @Test func silenceBehindHeldSound() {
-    var driver = Driver(activity: SoundActivity(startsOnData: true, idleTimeout: .seconds(2)))
+    var driver = Driver(activity: AudioActivity(startsOnData: true, idleTimeout: .seconds(2)))
     driver.show(.limited, .audible)
     driver.change { $0.inputChanged(PCMFormat()) }
     driver.change { $0.played() }
@@ -199,7 +199,7 @@ import Testing
 
   /// Waits for its service for two seconds each time, whatever it has waited for before.
   @Test(arguments: ["flush", "end of the service"]) func heldAgain(after cause: String) {
-    var driver = Driver(activity: SoundActivity(startsOnData: true, idleTimeout: .seconds(2)))
+    var driver = Driver(activity: AudioActivity(startsOnData: true, idleTimeout: .seconds(2)))
     driver.show(.limited, .audible)
     driver.change { $0.inputChanged(PCMFormat()) }
     driver.change { $0.played() }
@@ -312,9 +312,9 @@ import Testing
 }
 
 /// Whether sound calls for a service.
-@Suite struct SoundActivityTests {
+@Suite struct AudioActivityTests {
   @Test func alwaysByDefault() {
-    var activity = SoundActivity()
+    var activity = AudioActivity()
     #expect(activity.isServiceWanted && activity.deadline == nil)
     activity.heard(at: .seconds(1))
     activity.elapse(now: .seconds(100))
@@ -322,7 +322,7 @@ import Testing
   }
 
   @Test func fromTheFirstSoundToSilence() {
-    var activity = SoundActivity(startsOnData: true, idleTimeout: .seconds(2))
+    var activity = AudioActivity(startsOnData: true, idleTimeout: .seconds(2))
     #expect(!activity.isServiceWanted)
     activity.heard(at: .seconds(1))
     activity.heard(at: .seconds(3))
@@ -335,7 +335,7 @@ import Testing
 
   /// What waits for its service is not silent.
   @Test func heldSound() {
-    var activity = SoundActivity(startsOnData: true, idleTimeout: .seconds(2))
+    var activity = AudioActivity(startsOnData: true, idleTimeout: .seconds(2))
     activity.heard(at: .seconds(1), isWaiting: true)
     activity.elapse(now: .seconds(60))
     #expect(activity.isServiceWanted && activity.deadline == nil)

@@ -43,7 +43,7 @@ final class SimulatedSound {
     self.note = note
     var settings = AudioNegotiation.Settings()
     settings.suspendPolicy = SuspendPolicy(rawValue: plan.suspendPolicy) ?? .auto
-    negotiation = AudioNegotiation(settings: settings, activity: SoundActivity(startsOnData: plan.startsOnData))
+    negotiation = AudioNegotiation(settings: settings, activity: AudioActivity(startsOnData: plan.startsOnData))
     nextBuffer = network.now
   }
 

@@ -324,10 +324,10 @@ final class SimulatedVideo {
     guard !isFull else { return plan.isLive ? .dropped : .waits }
     let targets = rateTargets(permission, sample)
     if plan.followsLink, let controller, case .wait = controller.readiness {
-      connection.video.setDeferred(true)
+      connection.video.setAwaitsAcknowledgement(true)
       return plan.isLive ? .dropped : .waits
     }
-    connection.video.setDeferred(false)
+    connection.video.setAwaitsAcknowledgement(false)
     // Raw pictures are thinned out before they are encoded.
     if now - lastSent < .seconds(0.98 / targets.frameRate) { return .thinned }
     // A decoder that had nothing for long is opened anew.

@@ -178,19 +178,20 @@ struct EncoderFactory: ~Copyable {
 
   /// Whether pictures may come out as H.264.
   var makesH264: Bool {
-    Caps(Structure("video/x-h264")).isPossible(in: templates(GST_PAD_SRC))
+    let caps = Caps(Structure("video/x-h264"))
+    return gst_element_factory_can_src_any_caps(factory, caps.pointer) != 0
   }
 
   /// The raw video in system memory that it takes.
-  var rawCaps: Caps { Caps(Structure("video/x-raw")).intersected(with: templates(GST_PAD_SINK)) }
+  var rawCaps: Caps { Caps(Structure("video/x-raw")).intersected(with: inputCaps) }
 
-  private func templates(_ direction: GstPadDirection) -> Caps {
+  private var inputCaps: Caps {
     var caps = Caps()
     var next = gst_element_factory_get_static_pad_templates(factory).map { UnsafePointer($0) }
     while let node = next {
       next = node.pointee.next.map { UnsafePointer($0) }
       guard let template = node.pointee.data?.assumingMemoryBound(to: GstStaticPadTemplate.self),
-        template.pointee.direction == direction,
+        template.pointee.direction == GST_PAD_SINK,
         let some = Caps(owning: gst_static_caps_get(&template.pointee.static_caps))
       else { continue }
       caps.merge(some)
@@ -203,11 +204,5 @@ struct EncoderFactory: ~Copyable {
     guard let element = gst_element_factory_create(factory, nil) else { return nil }
     gst_object_ref_sink(element)
     return ObjectReference(owning: element)
-  }
-}
-
-extension MiniObject where Pointee == GstCaps {
-  fileprivate borrowing func isPossible(in other: borrowing Caps) -> Bool {
-    gst_caps_can_intersect(pointer, other.pointer) != 0
   }
 }

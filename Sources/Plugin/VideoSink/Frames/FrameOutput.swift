@@ -2,6 +2,7 @@ import GStreamerKit
 import SDLApp
 import SDLAppLink
 import SDLLink
+import X264Encoder
 
 /// The lower end of the frame path: payloads, their way into the connection's queue, what has been queued so far, and
 /// the link. The formats use it, and it calls none of them.
@@ -22,7 +23,7 @@ final class FrameOutput {
   /// The frame rate in the caps; nil when they leave it open.
   private(set) var inputRate: Fraction?
   /// Upstream encodes.
-  private var isInputEncoded = false
+  private(set) var isInputEncoded = false
   /// A problem with the pixels of the input, to be reported when they are shown.
   var pixelWarning: ElementError?
   private(set) var settings = VideoSinkSettings().frames
@@ -229,7 +230,7 @@ extension FrameOutput {
     return .dropped(reason, result)
   }
 
-  /// Queues a payload if there is room, on any thread.
+  /// Queues a payload if there is room, on any thread. If not, the next one that is encoded here must be a key frame.
   ///
   /// - Parameters:
   ///   - runningTime: at which it is shown; `GST_CLOCK_TIME_NONE` for now.
@@ -242,17 +243,22 @@ extension FrameOutput {
   ) -> FrameDropReason? {
     let kind = payload.kind
     guard let rtp = packetize(payload, for: grant, at: runningTime, isLast: isLast) else {
-      giveBack(payload)
-      return .noPicture
+      return abandonNow(payload, .noPicture)
     }
     let submission = connection.video.submit(
       payload, grantEpoch: grant.epoch, blocking: false, samplesLink: false)
     guard submission.result == .queued else {
-      giveBack(payload)
-      return submission.result == .full ? .queueFull : .notStreaming
+      return abandonNow(payload, submission.result == .full ? .queueFull : .notStreaming)
     }
     if kind == .notice { self.rtp = rtp } else { noteQueued(grant, rtp, at: countedTime ?? submission.time) }
     return nil
+  }
+
+  /// The encoder's next pictures would refer to one that the decoder never gets.
+  private func abandonNow(_ payload: FramePayload, _ reason: FrameDropReason) -> FrameDropReason {
+    if !isInputEncoded, payload.kind != .notice { needsKeyFrame = true }
+    giveBack(payload)
+    return reason
   }
 
   private func noteQueued(_ grant: VideoGrant, _ rtp: RTPStream, at time: Duration) {
@@ -279,4 +285,32 @@ extension FrameOutput {
     let time = runningTime == .max ? nil : Duration.nanoseconds(Int64(clamping: runningTime))
     return stream.packetize(payload, for: grant, at: time, now: self.time.now) ? stream : nil
   }
+}
+
+/// The results of a use of the frame path: counted, posted and pushed once no thread has it, since the receiver may
+/// flush the pipeline at once.
+struct FrameResults {
+  enum Announcement {
+    case warning(ElementError)
+    case error(ElementError)
+    /// A frame is lost.
+    case loss(FrameTime, isLive: Bool)
+    /// Upstream may send other caps.
+    case reconfigure
+    /// An encoder has failed; if the next one does not take the format, upstream has to send another.
+    case nextEncoder(EncoderChoice, takesFormat: Bool, EncoderError)
+    case keyFrameRequest
+  }
+
+  var announcements: [Announcement] = []
+  /// When the connection thread has to look at what waits; nil for no need.
+  var timer: Duration?
+  /// The service for which its first frame was queued.
+  var firstOfService: VideoGrant?
+  /// Of live H.264, whether a decoder can't show any frame yet; nil for no change.
+  var lacksPicture: Bool?
+  var report: (present: LinkReport, former: LinkReport?)?
+  /// The encoding of a frame that is not counted with its payload: it could not be queued, or its encoder element
+  /// finishes it later.
+  var lostEncoding: FramePayload.Encoding?
 }

@@ -52,8 +52,6 @@ enum FrameOutcome {
 /// The path of raw pictures, or of H.264, once it is decided that a frame may be sent.
 protocol FormatPath: AnyObject {
   var output: FrameOutput { get }
-  /// The pictures are encoded here, so a decoder can begin with any of them.
-  var isEncodedHere: Bool { get }
   /// The size in the stream itself, which counts whatever the caps say; nil if it has none, or none yet.
   var encodedSize: VideoSize? { get }
   /// How many frames wait, none of which another one replaces.
@@ -116,10 +114,17 @@ extension FormatPath {
     guard !output.connection.video.isFull else { return }
     begin(permission.grant)
     guard let payload = payloadOfLastPicture(permission, isNew: isNew) else { return }
-    let obstacle = output.submitNow(payload, permission.grant, countedAt: time, isLast: isLast)
-    // The next pictures of the encoder would depend on this one.
-    if obstacle != nil, isEncodedHere { output.requireKeyFrame() }
+    _ = output.submitNow(payload, permission.grant, countedAt: time, isLast: isLast)
   }
+}
+
+/// The state that all threads share for frames.
+struct FrameState: StreamPathState {
+  var counters = VideoSinkCounters()
+  var settings = VideoSinkSettings().frames
+  /// Payloads that come back from the connection, to be used again.
+  var payloads: [FramePayload] = []
+  var isPathTaken = false
 }
 
 /// The state between frames, and their way to the format of the input: ``RawPath`` or ``H264Path``, which end in

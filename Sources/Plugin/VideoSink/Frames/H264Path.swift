@@ -26,8 +26,6 @@ final class H264Path: FormatPath {
     passthrough = H264Passthrough(output)
   }
 
-  var isEncodedHere: Bool { false }
-
   var encodedSize: VideoSize? { passthrough.size }
 
   /// The parameter sets of a byte stream come with the first frame.

@@ -38,9 +38,6 @@ final class RawPath: FormatPath {
   /// The last picture, of a live source, waits for the link and counts as queued: it is sent once the link is ready,
   /// unless another one comes first.
   private var deferred: FrameTime?
-  /// The connection was told that pictures are deferred, so that it notices a head unit that does not read although
-  /// nothing is queued.
-  private var isDeferralTold = false
   private var hasWarnedOfUnreadable = false
   /// When a picture came that was not too late.
   private var lastTimely: Duration = .zero
@@ -56,7 +53,6 @@ final class RawPath: FormatPath {
   /// The settings of the open encoder; nil without one.
   var encoderSettings: EncoderSettings? { encoder.settings }
 
-  var isEncodedHere: Bool { true }
   /// Only the caps tell it.
   var encodedSize: VideoSize? { nil }
   /// The next picture replaces the deferred one.
@@ -122,23 +118,19 @@ final class RawPath: FormatPath {
   }
 
   func send(_ frame: InputFrame, _ permission: VideoNegotiation.Permission) -> FrameOutcome {
+    defer { tellDeferral() }
     let now = output.time.now
     if isLate(frame, now: now) { return .dropped(.late) }
     let change = change(by: frame.buffer)
-    if change == .nothing {
-      tellDeferral(false)
-      return .unchanged
-    }
+    if change == .nothing { return .unchanged }
     let targets = permission.targets
     encoder.follow(targets)
     if !frame.isDue, isEarly(frame, targets, now: now) { return .dropped(.frameRate) }
     if case .wait(let time) = output.adaptation.readiness {
       deferred = frame.time
-      tellDeferral(true)
       output.wake(at: now + time)
       return .queued
     }
-    tellDeferral(false)
     // A picture without room in the queue is better dropped before it is encoded: no other depends on it yet.
     if output.isUpstreamLive, output.isQueueFull { return .dropped(.queueFull) }
     do {
@@ -308,9 +300,8 @@ final class RawPath: FormatPath {
       if let frame {
         let outcome = output.submit(payload, permission, at: frame.runningTime)
         if isFrame, case .dropped(let reason, _) = outcome { output.dropQueued(reason) }
-      } else if let reason = output.submitNow(payload, permission.grant) {
-        output.requireKeyFrame()
-        if isFrame { output.dropQueued(reason) }
+      } else if let reason = output.submitNow(payload, permission.grant), isFrame {
+        output.dropQueued(reason)
       }
     }
   }
@@ -335,21 +326,22 @@ final class RawPath: FormatPath {
 // MARK: Pictures that wait
 
 extension RawPath {
-  private func tellDeferral(_ isDeferred: Bool) {
-    guard isDeferred != isDeferralTold else { return }
-    isDeferralTold = isDeferred
-    output.connection.video.setDeferred(isDeferred)
+  /// While a picture is deferred, the connection watches a head unit that does not read although nothing is queued. A
+  /// picture that replaces it, and is deferred as well, does not interrupt that.
+  private func tellDeferral() {
+    output.connection.video.setAwaitsAcknowledgement(deferred != nil)
   }
 
   func takeDeferred() -> FrameTime? { deferred.take() }
 
   private func discardDeferred() {
-    tellDeferral(false)
     if takeDeferred() != nil { output.dropQueued(.discarded) }
+    tellDeferral()
   }
 
   /// Sends the deferred picture, if the link is ready, and the delayed one, if no picture has come since.
   func sendWaiting(_ permission: VideoNegotiation.Permission, isLast: Bool, now: Duration) -> Duration? {
+    defer { tellDeferral() }
     if encoder.hasPending, !isLast { sendFinished(permission, now: now) }
     defer { if isLast, encoder.hasPending { finish(permission) } }
     if deferred != nil {
@@ -359,7 +351,6 @@ extension RawPath {
         if output.isQueueFull { return now + FrameOutput.retryPause }
       }
       deferred = nil
-      tellDeferral(false)
       sendDeferred(permission)
       output.observeLink(permission.targets)
     }
@@ -379,10 +370,7 @@ extension RawPath {
     do {
       switch try encodeFrame(picture, permission, isRepetition: change == .refinement, waitingWith: nil) {
       case .done(let payload):
-        guard let reason = output.submitNow(payload, permission.grant) else { return }
-        // The next pictures would depend on this one, which the decoder never gets.
-        output.requireKeyFrame()
-        output.dropQueued(reason)
+        if let reason = output.submitNow(payload, permission.grant) { output.dropQueued(reason) }
       case .delayed: break
       case .unreadable: output.dropQueued(.noPicture)
       }

@@ -190,7 +190,7 @@ extension FrameRenderer {
       switch present {
       case .send(let permission):
         let outcome = held.path.send(frame, permission)
-        if case .dropped(.notStreaming, GST_FLOW_OK) = outcome, held.path.format?.isEncodedHere == true,
+        if case .dropped(.notStreaming, GST_FLOW_OK) = outcome, !held.path.output.isInputEncoded,
           !held.path.output.isUpstreamLive,
           held.whileGivenBack({ $0.waitForEnd(ofGrant: permission.grant.epoch) })
         {

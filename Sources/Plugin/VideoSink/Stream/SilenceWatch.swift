@@ -91,7 +91,7 @@ final class SilenceWatch: @unchecked Sendable {
     }
     look.next = path.format?.nextTimer(now: now)
     guard interval > .zero else { return look }
-    let firstWait = path.format?.isEncodedHere == true ? min(interval, Self.firstPictureWait) : interval
+    let firstWait = path.output.isInputEncoded ? interval : min(interval, Self.firstPictureWait)
     let due = path.output.lastSent(in: permission.grant).map { $0 + interval } ?? grantedAt + firstWait
     if now < due {
       look.next = look.next.earlier(due)

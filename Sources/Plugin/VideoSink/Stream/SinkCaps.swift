@@ -55,18 +55,14 @@ extension VideoSink {
   }
 
   func answer(_ query: UnsafeMutablePointer<GstQuery>) -> Bool {
-    if CapabilityQuery.answer(query, stream?.displaysOfInput) { return true }
-    guard query.pointee.type == GST_QUERY_ACCEPT_CAPS else {
-      return answerByParent(query)
-    }
-    // Anything that the sink could ever take stays acceptable: caps of the former size may be in flight while the
-    // head unit's answer arrives, and refusing them would end the pipeline.
-    var caps: UnsafeMutablePointer<GstCaps>?
-    gst_query_parse_accept_caps(query, &caps)
-    guard let caps else { return false }
-    let isAccepted = Caps(retaining: caps).isSubset(of: Caps.template(of: pad)) || InputCaps.isH264(caps)
-    gst_query_set_accept_caps_result(query, isAccepted && canBegin(with: caps) ? 1 : 0)
-    return true
+    CapabilityQuery.answer(query, stream?.displaysOfInput)
+  }
+
+  /// Anything that the sink could ever take stays acceptable: caps of the former size may be in flight while the head
+  /// unit's answer arrives, and refusing them would end the pipeline.
+  func accepts(_ caps: UnsafeMutablePointer<GstCaps>) -> Bool {
+    let isPossible = Caps(retaining: caps).isSubset(of: Caps.template(of: pad)) || InputCaps.isH264(caps)
+    return isPossible && canBegin(with: caps)
   }
 
   /// Players ask in READY, before they choose between passing H.264 on and decoding it, which they do as long as the

@@ -2,11 +2,11 @@ import GStreamerKit
 import SDLMessages
 
 /// Decides when an app's sound is pushed, and what replaces it if there is none.
-struct SoundSchedule: Sendable {
+struct ReceivedAudioSchedule: Sendable {
   /// The next step of the streaming thread.
   enum Step: Sendable {
-    case sound([UInt8], SoundTimeline.Place, isDiscontinuous: Bool)
-    case silence(SoundTimeline.Place, isDiscontinuous: Bool)
+    case sound([UInt8], ReceivedAudioTimeline.Place, isDiscontinuous: Bool)
+    case silence(ReceivedAudioTimeline.Place, isDiscontinuous: Bool)
     /// A GAP event, in running times.
     case gap(start: UInt64, end: UInt64)
     case end
@@ -21,9 +21,9 @@ struct SoundSchedule: Sendable {
   static let pieceDuration = Duration.milliseconds(20)
 
   var audio: ReceivedAudio
-  private var timeline: SoundTimeline
+  private var timeline: ReceivedAudioTimeline
   private let filling: SilenceFilling
-  private var gaps = SoundGaps()
+  private var gaps = ReceivedAudioGaps()
   /// Silent samples that belong in front of the next sound.
   private var owedSilence = 0
   /// No sound has come in time, and silence has been pushed instead.
@@ -33,7 +33,7 @@ struct SoundSchedule: Sendable {
   /// The pipeline's at the last step.
   private var lastRunningTime: UInt64 = 0
 
-  init(_ audio: ReceivedAudio, _ timeline: SoundTimeline, filling: SilenceFilling) {
+  init(_ audio: ReceivedAudio, _ timeline: ReceivedAudioTimeline, filling: SilenceFilling) {
     self.audio = audio
     self.timeline = timeline
     self.filling = filling
@@ -42,10 +42,10 @@ struct SoundSchedule: Sendable {
   /// Before any sound.
   mutating func setFormat(_ format: PCMFormat) {
     audio.format = format
-    timeline = SoundTimeline(format, tolerance: timeline.tolerance, playoutDelay: timeline.playoutDelay)
+    timeline = ReceivedAudioTimeline(format, tolerance: timeline.tolerance, playoutDelay: timeline.playoutDelay)
   }
 
-  mutating func takeGapReport() -> SoundGaps.Report? { gaps.takeReport() }
+  mutating func takeGapReport() -> ReceivedAudioGaps.Report? { gaps.takeReport() }
 
   /// The next step.
   ///

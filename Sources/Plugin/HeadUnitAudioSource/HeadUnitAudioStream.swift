@@ -5,9 +5,9 @@ import SDLMessages
 import SDLWire
 
 /// The sound of the apps, from the server's thread to the pad.
-final class HeadUnitSoundStream: HeadUnitStream {
+final class HeadUnitAudioStream: HeadUnitStream {
   private struct State: Sendable {
-    var schedule: SoundSchedule
+    var schedule: ReceivedAudioSchedule
     var isFlushing = false
     /// The stream ends when the queue is empty.
     var isAtEnd = false
@@ -23,12 +23,13 @@ final class HeadUnitSoundStream: HeadUnitStream {
   private let state: Monitor<State>
   private let output = Monitor(Output())
 
-  init(_ settings: HeadUnitElementSettings, after former: HeadUnitSoundStream?) {
+  init(_ settings: HeadUnitElementSettings, after former: HeadUnitAudioStream?) {
     let counters = former?.state.withLock { $0.schedule.audio.counters } ?? ReceivedAudio.Counters()
-    let timeline = SoundTimeline(
+    let timeline = ReceivedAudioTimeline(
       PCMFormat(), tolerance: UInt64(clamping: settings.tolerance.nanoseconds),
       playoutDelay: UInt64(settings.playoutDelay) * 1_000_000)
-    state = Monitor(State(schedule: SoundSchedule(ReceivedAudio(counters), timeline, filling: settings.silence)))
+    state = Monitor(
+      State(schedule: ReceivedAudioSchedule(ReceivedAudio(counters), timeline, filling: settings.silence)))
   }
 
   var app: UInt8? { state.withLock { $0.schedule.audio.app } }
@@ -91,7 +92,7 @@ final class HeadUnitSoundStream: HeadUnitStream {
 }
 
 /// The path of the sound from the queue to the pad, on the streaming thread.
-extension HeadUnitSoundStream {
+extension HeadUnitAudioStream {
   /// Waits for the next step.
   func create(
     _ buffer: inout UnsafeMutablePointer<GstBuffer>?, of element: HeadUnitAudioSource
@@ -100,13 +101,13 @@ extension HeadUnitSoundStream {
     guard setCaps(format, of: element) else { return GST_FLOW_NOT_NEGOTIATED }
     while true {
       let present = PresentTime(of: element.gstElement)
-      let (step, gaps) = state.withLock { state -> (SoundSchedule.Step, SoundGaps.Report?) in
+      let (step, gaps) = state.withLock { state -> (ReceivedAudioSchedule.Step, ReceivedAudioGaps.Report?) in
         if state.isFlushing { return (.flushing, nil) }
         let step = state.schedule.step(
           now: present.now, runningTime: present.runningTime, isAtEnd: state.isAtEnd)
         return (step, state.schedule.takeGapReport())
       }
-      if let gaps { element.postSoundGaps(gaps) }
+      if let gaps { element.postGaps(gaps) }
       switch step {
       case .wait(let nanoseconds): wait(nanoseconds)
       case .pause: waitForPlaying()
@@ -140,7 +141,7 @@ extension HeadUnitSoundStream {
     state.wait { $0.isFlushing || $0.schedule.audio.isPlaying }
   }
 
-  private static func buffer(_ place: SoundTimeline.Place, byteCount: Int, _ isDiscontinuous: Bool) -> Buffer? {
+  private static func buffer(_ place: ReceivedAudioTimeline.Place, byteCount: Int, _ isDiscontinuous: Bool) -> Buffer? {
     guard let buffer = Buffer(owning: gst_buffer_new_allocate(nil, gsize(byteCount), nil)) else { return nil }
     buffer.pointer.pointee.pts = GstClockTime(place.time)
     buffer.pointer.pointee.duration = GstClockTime(place.duration)

@@ -8,11 +8,11 @@ import Testing
 @testable import PluginTestSupport
 
 /// What a head unit's events are for the stream of its sound, without a server.
-@Suite struct HeadUnitSoundStreamTests {
+@Suite struct HeadUnitAudioStreamTests {
   private let element: Element
   private let source: HeadUnitAudioSource
   private let reporter: HeadUnitReporter
-  private let stream = HeadUnitSoundStream(HeadUnitElementSettings(), after: nil)
+  private let stream = HeadUnitAudioStream(HeadUnitElementSettings(), after: nil)
 
   init() throws {
     element = try Element("sdlheadunitaudiosrc")
@@ -29,7 +29,7 @@ import Testing
     for id in ids { receive(.audioStarted(PCMFormat(), on: .primary), from: id) }
   }
 
-  private func count(_ name: String, of stream: HeadUnitSoundStream? = nil) -> String? {
+  private func count(_ name: String, of stream: HeadUnitAudioStream? = nil) -> String? {
     let structure = Structure("stats")
     (stream ?? self.stream).fill(structure)
     return fields(of: structure.pointer)[name]
@@ -59,7 +59,7 @@ import Testing
     receive(.audioData([5, 6]), from: 1)
     #expect(count("samples-queued") == "2" && count("samples-dropped-paused") == "1")
     stream.end()
-    let next = HeadUnitSoundStream(HeadUnitElementSettings(), after: stream)
+    let next = HeadUnitAudioStream(HeadUnitElementSettings(), after: stream)
     for stream in [stream, next] {
       #expect(count("samples-in", of: stream) == "3" && count("samples-queued", of: stream) == "0")
       #expect(count("samples-dropped-discarded", of: stream) == "2" && count("audio-bytes-in", of: stream) == "6")

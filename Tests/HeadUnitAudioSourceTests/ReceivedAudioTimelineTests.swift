@@ -5,11 +5,11 @@ import Testing
 @testable import PluginTestSupport
 
 /// The times of samples, without a pipeline.
-@Suite struct SoundTimelineTests {
+@Suite struct ReceivedAudioTimelineTests {
   private static let millisecond: UInt64 = 1_000_000
 
-  private static func timeline(_ format: PCMFormat = PCMFormat()) -> SoundTimeline {
-    var timeline = SoundTimeline(format, tolerance: 60 * millisecond)
+  private static func timeline(_ format: PCMFormat = PCMFormat()) -> ReceivedAudioTimeline {
+    var timeline = ReceivedAudioTimeline(format, tolerance: 60 * millisecond)
     timeline.begin(at: 1_000 * millisecond)
     return timeline
   }
@@ -20,8 +20,9 @@ import Testing
     timeline.begin(at: 5)
     let first = timeline.place(320)
     let second = timeline.place(1)
-    #expect(first == SoundTimeline.Place(time: 1_000_000_000, duration: 20_000_000, offset: 0, sampleCount: 320))
-    #expect(second == SoundTimeline.Place(time: 1_020_000_000, duration: 62_500, offset: 320, sampleCount: 1))
+    #expect(
+      first == ReceivedAudioTimeline.Place(time: 1_000_000_000, duration: 20_000_000, offset: 0, sampleCount: 320))
+    #expect(second == ReceivedAudioTimeline.Place(time: 1_020_000_000, duration: 62_500, offset: 320, sampleCount: 1))
     #expect(timeline.end == 1_020_062_500)
   }
 
@@ -45,7 +46,7 @@ import Testing
   /// Tolerance and playout delay in milliseconds.
   @Test(arguments: [(60, 0), (0, 0), (0, 200), (60, 200)])
   func latenessAndGaps(tolerance: UInt64, playoutDelay: UInt64) {
-    var timeline = SoundTimeline(
+    var timeline = ReceivedAudioTimeline(
       PCMFormat(), tolerance: tolerance * Self.millisecond, playoutDelay: playoutDelay * Self.millisecond)
     timeline.begin(at: 1_000 * Self.millisecond)
     // The first of an utterance is played when it has come, or so much later as the car keeps it.
@@ -82,7 +83,8 @@ import Testing
     _ = timeline.place(320)
     timeline.skip(to: 3_000_000_007)
     let place = timeline.place(16)
-    #expect(place == SoundTimeline.Place(time: 3_000_000_007, duration: 1_000_000, offset: 320, sampleCount: 16))
+    #expect(
+      place == ReceivedAudioTimeline.Place(time: 3_000_000_007, duration: 1_000_000, offset: 320, sampleCount: 16))
     // Never back.
     timeline.skip(to: 5)
     #expect(timeline.end == 3_001_000_007)

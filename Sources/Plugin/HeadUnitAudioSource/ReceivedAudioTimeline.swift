@@ -5,7 +5,7 @@ import SDLMessages
 ///
 /// The car plays sound on arrival, or after its buffering time, and then without a gap. Sound that comes later than the
 /// tolerance starts a new count. Sound that comes early is played in its order, because all sound has to be heard.
-struct SoundTimeline: Sendable {
+struct ReceivedAudioTimeline: Sendable {
   /// Contiguous samples.
   struct Place: Equatable, Sendable {
     var time: UInt64
@@ -81,7 +81,7 @@ struct SoundTimeline: Sendable {
 /// Times at which the car had nothing to play although an app's sound continued: it came too late.
 ///
 /// An app can make a gap with every message, so those of a second are reported together.
-struct SoundGaps: Sendable {
+struct ReceivedAudioGaps: Sendable {
   /// The message `sdl-sound-gap`.
   struct Report: Equatable, Sendable {
     /// Gaps since the last report.
@@ -103,7 +103,7 @@ struct SoundGaps: Sendable {
   ///
   /// - Parameter isStart: whether it is the first of an utterance; a gap in front of that does not count.
   /// - Returns: whether there is a gap in front of it.
-  mutating func note(_ place: SoundTimeline.Place, isStart: Bool) -> Bool {
+  mutating func note(_ place: ReceivedAudioTimeline.Place, isStart: Bool) -> Bool {
     defer { soundEnd = place.time.addingClamped(place.duration) }
     guard !isStart, let soundEnd, place.time > soundEnd else { return false }
     let former = pending ?? Report(count: 0, duration: 0, runningTime: 0)

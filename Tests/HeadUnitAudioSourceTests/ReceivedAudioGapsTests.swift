@@ -5,26 +5,26 @@ import Testing
 @testable import PluginTestSupport
 
 /// Where the car had nothing to play.
-@Suite struct SoundGapsTests {
-  private static func place(_ milliseconds: UInt64) -> SoundTimeline.Place {
-    SoundTimeline.Place(time: milliseconds * 1_000_000, duration: 20_000_000, offset: 0, sampleCount: 320)
+@Suite struct ReceivedAudioGapsTests {
+  private static func place(_ milliseconds: UInt64) -> ReceivedAudioTimeline.Place {
+    ReceivedAudioTimeline.Place(time: milliseconds * 1_000_000, duration: 20_000_000, offset: 0, sampleCount: 320)
   }
 
   @Test func onlyWithinAnUtterance() {
-    var gaps = SoundGaps()
+    var gaps = ReceivedAudioGaps()
     var found: [Bool] = []
     for (time, isStart) in [(100, true), (120, false), (150, false), (900, true), (920, false)] {
       found.append(gaps.note(Self.place(UInt64(time)), isStart: isStart))
     }
     #expect(found == [false, false, true, false, false])
     let reports = [gaps.takeReport(), gaps.takeReport()]
-    #expect(reports == [SoundGaps.Report(count: 1, duration: 10_000_000, runningTime: 150_000_000), nil])
+    #expect(reports == [ReceivedAudioGaps.Report(count: 1, duration: 10_000_000, runningTime: 150_000_000), nil])
   }
 
   /// Those of a second are reported together.
   @Test func manyGaps() {
-    var gaps = SoundGaps()
-    var reports: [SoundGaps.Report] = []
+    var gaps = ReceivedAudioGaps()
+    var reports: [ReceivedAudioGaps.Report] = []
     _ = gaps.note(Self.place(0), isStart: true)
     for index in 1...100 {
       let isGap = gaps.note(Self.place(UInt64(index) * 30), isStart: false)
@@ -37,7 +37,7 @@ import Testing
 
   /// The last report is of a time that is still to come.
   @Test func runningTimeThatBeginsAnew() {
-    var gaps = SoundGaps()
+    var gaps = ReceivedAudioGaps()
     var reports: [UInt64] = []
     for start: UInt64 in [60_000, 60_030, 0, 30] {
       _ = gaps.note(Self.place(start), isStart: false)
