@@ -62,7 +62,7 @@ package struct AudioNegotiation: StreamNegotiation {
   package mutating func takeOutputs(at now: Duration) -> [Output] {
     activity.elapse(now: now)
     if !activity.isServiceWanted { waitsSince = nil }
-    permission = session.audioState == .streaming && !hasStopped ? stream.service : nil
+    permission = session.audio.state == .streaming && !hasStopped ? stream.service : nil
     let request = request
     if request != requested {
       requested = request
@@ -89,9 +89,9 @@ extension AudioNegotiation {
   package var permittedEpoch: UInt32? { permission?.epoch }
 
   /// The session's, except for a pipeline that is paused.
-  package var streamState: StreamState { stream.streamState(session.audioState) }
+  package var streamState: StreamState { stream.streamState(session.audio.state) }
 
-  package var serviceState: StreamState { session.audioState }
+  package var serviceState: StreamState { session.audio.state }
 
   package var hasRequestedPause: Bool { stream.hasRequestedPause }
 
@@ -100,7 +100,7 @@ extension AudioNegotiation {
     session.hmi.map { !$0.allowsAudio(isMedia: settings.isMedia) || !$0.isAudible } ?? false
   }
 
-  private var isServiceHeld: Bool { session.audioState == .suspended }
+  private var isServiceHeld: Bool { session.audio.state == .suspended }
 
   /// The driver or the head unit has silenced the app, as opposed to a head unit that is not there or not ready.
   private var isSilenced: Bool { isServiceHeld || isDriverElsewhere }
@@ -125,14 +125,14 @@ extension AudioNegotiation {
       if former.headUnit != nil { connectionLost() }
       return
     }
-    if let end = status.audioEnd, end.epoch == stream.service?.epoch { serviceEnded(end.reason) }
-    if let grant = status.audioGrant, grant.epoch != stream.service?.epoch {
+    if let end = status.audio.end, end.epoch == stream.service?.epoch { serviceEnded(end.reason) }
+    if let grant = status.audio.grant, grant.epoch != stream.service?.epoch {
       stream.granted(grant)
       isRefused = false
     }
     announceStart()
     if isServiceHeld { announceSuspension(.notAudible) }
-    if let wait = status.audioWait, wait != former.audioWait, pipeline.isRunning { notify(.stream(.waiting(wait))) }
+    if let wait = status.audio.wait, wait != former.audio.wait, pipeline.isRunning { notify(.stream(.waiting(wait))) }
   }
 
   private mutating func serviceEnded(_ reason: StreamStopReason) {
@@ -160,7 +160,7 @@ extension AudioNegotiation {
       isRefused = true
       // The picture goes on without sound.
       if stream.requestPlaying() { notify(.stream(.requestPlaying)) }
-      return notify(.problem(.refused(failure, isVideoStreaming: session.videoState == .streaming)))
+      return notify(.problem(.refused(failure, isVideoStreaming: session.video.state == .streaming)))
     }
     notify(.problem(.startRefused(failure, retryAfter: isDriverElsewhere ? nil : retryAfter)))
   }
@@ -241,7 +241,7 @@ extension AudioNegotiation {
 /// Notifications of the application: each change once, in order.
 extension AudioNegotiation {
   private mutating func announceStart() {
-    guard let grant = stream.service, session.audioState == .streaming, !pipeline.isPaused || hasRequestedPause else {
+    guard let grant = stream.service, session.audio.state == .streaming, !pipeline.isPaused || hasRequestedPause else {
       return
     }
     let (reason, requestsPlaying) = stream.start()

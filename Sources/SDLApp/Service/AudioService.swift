@@ -5,11 +5,10 @@ import SDLWire
 struct AudioService: RequestedService {
   /// The sound that the app asks for; nil for none.
   var request: AudioStartRequest?
-  /// Of the last service that has ended.
-  private(set) var end: AppSession.ServiceEnd?
+  var end: AppSession.ServiceEnd?
   var transport = ServiceTransport()
   var lifecycle = StreamLifecycle<AudioStartRequest>()
-  private var lastGrant: AudioGrant?
+  var lastGrant: AudioGrant?
   /// The head unit has refused sound for good.
   private var isRefused = false
 
@@ -20,9 +19,6 @@ struct AudioService: RequestedService {
   }
 
   static var type: ServiceType { .audio }
-
-  /// The right to send sound; nil while there is no audio service.
-  var grant: AudioGrant? { isOpen ? lastGrant : nil }
 
   func nextDeadline(now: Duration) -> Duration? {
     lifecycle.nextDeadline.earlier(transport.nextDeadline(now: now))

@@ -3,18 +3,28 @@ import SDLWire
 /// The common part of the video and audio services: the app's request, the lifecycle of the service, and its transport.
 protocol RequestedService: Sendable {
   associatedtype Request: ServiceRequest
+  associatedtype Grant: StreamGrant
 
   /// The app's request; nil for none.
   var request: Request? { get set }
   var transport: ServiceTransport { get set }
   var lifecycle: StreamLifecycle<Request> { get set }
+  /// Of the present service, or of the last one.
+  var lastGrant: Grant? { get set }
+  /// Of the last service that has ended.
+  var end: AppSession.ServiceEnd? { get set }
 
   static var type: ServiceType { get }
   mutating func perform(_ outputs: [StreamLifecycle<Request>.Output], _ context: inout SessionContext)
 }
 
 extension RequestedService {
-  var state: StreamState { lifecycle.summary }
+  var status: AppSession.ServiceStatus<Grant> {
+    AppSession.ServiceStatus(grant: grant, state: lifecycle.summary, end: end, wait: transport.reportedWait)
+  }
+
+  /// The right to send; nil while no byte may go out.
+  var grant: Grant? { isOpen ? lastGrant : nil }
 
   var isClosed: Bool { lifecycle.state == .closed }
 

@@ -7,11 +7,10 @@ struct VideoService: RequestedService {
   /// The app's request; nil for none.
   var request: VideoStartRequest?
   var appState = AppState.foreground
-  /// Of the last service that has ended.
-  private(set) var end: AppSession.ServiceEnd?
+  var end: AppSession.ServiceEnd?
   var transport = ServiceTransport()
   var lifecycle = StreamLifecycle<VideoStartRequest>()
-  private var lastGrant: VideoGrant?
+  var lastGrant: VideoGrant?
   /// The place of the pictures of the present service, or of the last one, on the display.
   private var geometry: VideoGeometry?
   private var touches = TouchTracker()
@@ -24,9 +23,6 @@ struct VideoService: RequestedService {
   }
 
   static var type: ServiceType { .video }
-
-  /// The right to send video; nil while no byte may go out.
-  var grant: VideoGrant? { isOpen ? lastGrant : nil }
 
   func nextDeadline(now: Duration) -> Duration? {
     lifecycle.nextDeadline.earlier(transport.nextDeadline(now: now)).earlier(haptics.nextDeadline)

@@ -104,16 +104,16 @@ extension VideoNegotiation {
   package var isNoticeWanted: Bool { app.isNoticeWanted }
 
   /// The session's, except for a notice that is still being sent, and a pipeline that is paused.
-  package var streamState: StreamState { stream.streamState(session.videoState) }
+  package var streamState: StreamState { stream.streamState(session.video.state) }
 
-  package var serviceState: StreamState { session.videoState }
+  package var serviceState: StreamState { session.video.state }
 
   package var hasRequestedPause: Bool { stream.hasRequestedPause }
 
   /// The driver does not show the app.
   package var isDriverElsewhere: Bool { session.hmi.map { !$0.allowsVideo } ?? false }
 
-  private var isServiceHeld: Bool { session.videoState == .suspended }
+  private var isServiceHeld: Bool { session.video.state == .suspended }
 
   /// Driver or app do not want video now, as opposed to a head unit that is not there or not ready.
   private var isUnwanted: Bool { !app.state.isInForeground || isServiceHeld || isDriverElsewhere }
@@ -134,7 +134,7 @@ extension VideoNegotiation {
   /// The right to send pictures of the input now.
   private var usableGrant: VideoGrant? {
     // A grant for another size is about to be replaced: the input has just changed, or the head unit's choice has.
-    guard let grant, session.videoState == .streaming, app.state.isInForeground, grant.size == upstream.size,
+    guard let grant, session.video.state == .streaming, app.state.isInForeground, grant.size == upstream.size,
       upstream.isAccepted(selection) == true, !prefersAnotherSize, !upstream.expectsOutdatedFrames, !supportsNone
     else { return nil }
     return grant
@@ -271,13 +271,13 @@ extension VideoNegotiation {
       return Questions()
     }
     var questions = Questions()
-    if let end = status.videoEnd, end.epoch == grant?.epoch {
+    if let end = status.video.end, end.epoch == grant?.epoch {
       questions.asksUpstream = serviceEnded(end.reason, now: now)
     }
-    if let new = status.videoGrant, new.epoch != grant?.epoch { try serviceStarted(new, now: now) }
+    if let new = status.video.grant, new.epoch != grant?.epoch { try serviceStarted(new, now: now) }
     announceStart()
-    if let wait = status.videoWait, wait != former.videoWait, pipeline.isRunning { notify(.stream(.waiting(wait))) }
-    if let video = status.video, video != former.video {
+    if let wait = status.video.wait, wait != former.video.wait, pipeline.isRunning { notify(.stream(.waiting(wait))) }
+    if let video = status.videoCapability, video != former.videoCapability {
       let (displays, leftOut) = try selection.receive(
         video.capability, screen: video.fallbackSize, allowed: settings.streamingProtocols,
         largest: settings.largestPicture)
@@ -432,7 +432,7 @@ extension VideoNegotiation {
   private mutating func announceStart() {
     // A service that opens or resumes during a pause is announced when frames may be sent. A pipeline that was asked to
     // pause is asked to play on, even if the suspension was over before that.
-    guard let grant, session.videoState == .streaming, app.state.isInForeground,
+    guard let grant, session.video.state == .streaming, app.state.isInForeground,
       !pipeline.isPaused || hasRequestedPause, !lacksPicture || stream.isStarted
     else { return }
     let (reason, requestsPlaying) = stream.start(hasNewSize: resize.size != grant.size)

@@ -291,7 +291,7 @@ struct FuzzedSessions: ~Copyable {
   }
 
   private mutating func sendVideo(_ input: inout FuzzInput) {
-    guard let grant = app.status.videoGrant, grant.role == .primary else { return }
+    guard let grant = app.status.video.grant, grant.role == .primary else { return }
     let unit = input.piece(limit: 1024)
     let message = ProtectedMessage(
       service: .video, version: grant.version, sessionID: grant.sessionID, messageID: videoMessageIDs.next(),

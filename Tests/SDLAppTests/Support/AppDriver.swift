@@ -111,10 +111,10 @@ final class AppDriver {
     func note(_ service: String, _ former: TransportWait?, _ present: TransportWait?) {
       if former != present { lines.append("• \(service) waits: \(present?.rawValue ?? "no more")") }
     }
-    note("", former.videoState, status.videoState)
-    note("audio ", former.audioState, status.audioState)
-    note("video", former.videoWait, status.videoWait)
-    note("audio", former.audioWait, status.audioWait)
+    note("", former.video.state, status.video.state)
+    note("audio ", former.audio.state, status.audio.state)
+    note("video", former.video.wait, status.video.wait)
+    note("audio", former.audio.wait, status.audio.wait)
   }
 
   private func noteSent(_ bytes: [UInt8]) {
@@ -424,5 +424,5 @@ extension AppDriver {
     return driver
   }
 
-  var isStreaming: Bool { session.status.videoGrant != nil }
+  var isStreaming: Bool { session.status.video.grant != nil }
 }

@@ -42,7 +42,7 @@ import Testing
   /// A screen without a capability, too.
   @Test func screen() {
     let driver = NegotiationDriver.playing([])
-    driver.publish { $0.video = AppSession.VideoCapability(capability: nil, fallbackSize: Self.huge) }
+    driver.publish { $0.videoCapability = AppSession.VideoCapability(capability: nil, fallbackSize: Self.huge) }
     #expect(driver.error != nil)
   }
 
