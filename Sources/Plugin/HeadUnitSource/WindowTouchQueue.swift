@@ -14,12 +14,12 @@ struct WindowTouchQueue: Sendable {
     var app: UInt8
     var touch: PictureTouch
     /// Size of the picture that was touched.
-    var picture: ImageResolution
+    var picture: VideoSize
   }
 
   private var fingers = WindowTouchTracker()
   /// Size of the picture that was touched last.
-  private var picture: ImageResolution?
+  private var picture: VideoSize?
   private var waiting: [Touch] = []
   private var isCongested = false
 
@@ -27,7 +27,7 @@ struct WindowTouchQueue: Sendable {
   ///
   /// - Returns: whether the server has to ``fetch(for:)``; nil when it is no input for an app.
   mutating func receive(
-    _ input: WindowInput, for app: UInt8, picture: ImageResolution, now: Duration
+    _ input: WindowInput, for app: UInt8, picture: VideoSize, now: Duration
   ) -> Bool? {
     guard !isCongested else { return false }
     guard let touches = fingers.receive(input, time: now) else { return nil }

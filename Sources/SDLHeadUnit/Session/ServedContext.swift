@@ -96,7 +96,7 @@ struct ServedContext: Sendable {
     }
   }
 
-  mutating func offer(_ capability: VideoStreamingCapability?, screen: ImageResolution) {
+  mutating func offer(_ capability: VideoStreamingCapability?, screen: VideoSize) {
     configuration.videoCapability = capability
     configuration.screen = screen
   }

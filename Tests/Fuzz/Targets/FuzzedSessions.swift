@@ -256,7 +256,7 @@ struct FuzzedSessions: ~Copyable {
   private mutating func headUnitChanges(_ input: inout FuzzInput) {
     switch input.number(below: 9) {
     case 0: perform(headUnit.endService(input.pick([.video, .audio]), now: now))
-    case 1: perform(headUnit.resize(to: ImageResolution(input.number(below: 3000), 480), scale: nil, now: now))
+    case 1: perform(headUnit.resize(to: VideoSize(input.number(below: 3000), 480), scale: nil, now: now))
     case 2: perform(headUnit.updateCapability(VideoStreamingCapability(json: input.parameters()), now: now))
     case 3: perform(headUnit.unregisterApp(input.pick(UnregisteredReason.allCases), now: now))
     case 4: perform(headUnit.setReading(input.flag(), now: now))

@@ -352,7 +352,7 @@ extension AppDriver {
     var response = RegisterAppInterfaceResponse(result: RPCResult(success: true, resultCode: .success))
     response.rpcVersion = RPCVersion(8, 0, 0)
     response.videoStreaming = true
-    response.screenResolution = ImageResolution(640, 360)
+    response.screenResolution = VideoSize(640, 360)
     change(&response)
     respond(.registerAppInterface, response.json)
   }
@@ -374,7 +374,7 @@ extension AppDriver {
 
   static var capability: VideoStreamingCapability {
     var capability = VideoStreamingCapability()
-    capability.preferredResolution = ImageResolution(800, 480)
+    capability.preferredResolution = VideoSize(800, 480)
     capability.maxBitrate = 10_000
     capability.scale = 1
     capability.preferredFPS = 30

@@ -19,7 +19,7 @@ extension NegotiationDriver {
 
   private static func entry(_ display: VideoDisplay) -> VideoStreamingCapability {
     var entry = VideoStreamingCapability()
-    entry.preferredResolution = ImageResolution(display.size.width, display.size.height)
+    entry.preferredResolution = display.size
     entry.scale = display.scale
     entry.diagonalScreenSize = display.diagonal
     entry.pixelPerInch = display.pixelsPerInch

@@ -63,7 +63,7 @@ import Testing
     let driver = NegotiationDriver.playing([])
     driver.announce([size])
     #expect(driver.error == nil && sizes(driver) == [size])
-    driver.announce([VideoDisplay(size: VideoSize(size.width, size.height), scale: 2)])
+    driver.announce([VideoDisplay(size: size, scale: 2)])
     #expect(driver.error == nil)
   }
 
