@@ -180,6 +180,17 @@ package struct SizeWithScale: Equatable, Sendable, CustomStringConvertible {
   }
 }
 
+/// The head unit's handling of a StartService with the E bit.
+package enum HeadUnitSecurity: String, CaseIterable, Sendable {
+  /// Acknowledges it in clear, as SDL Core does without certificates.
+  case refuse
+  /// Encrypts if the app requests it; in clear after a failed handshake.
+  case accept
+  /// Accepts video and sound only encrypted (SDL Core's ForceProtectedService): refuses everything else, also single
+  /// frames.
+  case require
+}
+
 extension VideoSize {
   /// "800x480".
   package var text: String { "\(width)x\(height)" }

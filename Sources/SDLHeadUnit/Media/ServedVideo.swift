@@ -55,7 +55,7 @@ struct ServedVideo: Sendable {
   /// The handshake for which the start has waited is over.
   /// - Parameter failure: why it has failed.
   mutating func handshakeEnded(
-    _ failure: HandshakeFailure?, _ app: RegisteredApp?, _ capability: OfferedCapability,
+    _ failure: ServedHandshakeFailure?, _ app: RegisteredApp?, _ capability: OfferedCapability,
     _ context: inout ServedContext
   ) {
     guard let app, service.handshakeEnded(failure, &context) else { return }
