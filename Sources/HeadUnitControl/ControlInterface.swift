@@ -35,7 +35,7 @@ package final class ControlInterface: Sendable {
   ///   - pictures: likewise.
   ///   - display: the size of the screen before an app is told another one, in pixels.
   ///   - keepsImages: whether images that apps have sent are kept for `GET /file`.
-  package init(_ log: ConversationLog, _ pictures: PictureTaker, display: ImageResolution, keepsImages: Bool) {
+  package init(_ log: ConversationLog, _ pictures: PictureTaker, display: VideoSize, keepsImages: Bool) {
     (self.log, self.pictures) = (log, pictures)
     state = Mutex(State(state: HeadUnitState(display: display, keepsImages: keepsImages)))
     log.whenGrown { [logFollowers] in logFollowers.wake() }

@@ -21,7 +21,7 @@ struct HeadUnitState: Sendable {
     var screen: AppScreen
     var violations = 0
 
-    init(display: ImageResolution, keepsImages: Bool) {
+    init(display: VideoSize, keepsImages: Bool) {
       self.display = .object([
         "resolutionWidth": .integer(display.width), "resolutionHeight": .integer(display.height),
       ])
@@ -46,7 +46,7 @@ struct HeadUnitState: Sendable {
   /// - Parameters:
   ///   - display: the size of the screen before an app is told another one, in pixels.
   ///   - keepsImages: whether ``image(number:)`` finds any.
-  init(display: ImageResolution, keepsImages: Bool) {
+  init(display: VideoSize, keepsImages: Bool) {
     newApp = App(display: display, keepsImages: keepsImages)
   }
 

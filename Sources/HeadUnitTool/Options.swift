@@ -162,7 +162,7 @@ struct Options {
 
   init(arguments: [String]) throws(Invalid) {
     var rest = arguments[...]
-    var screen: ImageResolution?
+    var screen: VideoSize?
     var servesSecondary = false
     var make: String?
     var model: String?
@@ -278,7 +278,7 @@ struct Options {
         }
       case "--port": port = try parsed { UInt16($0) }
       case "--preset": headUnit = try parsed { HeadUnitPreset(rawValue: $0)?.configuration }
-      case "--screen": screen = try parsed(ImageResolution.init(text:))
+      case "--screen": screen = try parsed(VideoSize.init(text:))
       default: throw Invalid(text: "unknown option \(option)")
       }
     }

@@ -5,8 +5,7 @@ package enum HeadUnitScriptFile {
   package enum Failure: Error, Equatable, CustomStringConvertible {
     /// With EISDIR for a folder, and ESPIPE for anything else that is no regular file.
     case unreadable(path: String, errno: Int32)
-    case malformed(path: String, HeadUnitScript.Malformed)
-    case malformedTrack(path: String, GPXTrack.Malformed)
+    case malformed(path: String, MalformedLine)
 
     /// One line for users, with the path.
     package var description: String {
@@ -14,7 +13,6 @@ package enum HeadUnitScriptFile {
       case .unreadable(let path, ESPIPE): "\(path) can't be read: it is no regular file"
       case .unreadable(let path, let code): "\(path) can't be read: \(String(cString: strerror(code)))"
       case .malformed(let path, let malformed): "\(path), \(malformed)"
-      case .malformedTrack(let path, let malformed): "\(path), \(malformed)"
       }
     }
   }
@@ -25,7 +23,7 @@ package enum HeadUnitScriptFile {
     // One byte more than allowed, to detect a file that is too long.
     let bytes = try bytes(of: path, atMost: HeadUnitScript.maximumByteCount + 1)
     var script: HeadUnitScript
-    do throws(HeadUnitScript.Malformed) {
+    do throws(MalformedLine) {
       script = try HeadUnitScript(bytes)
       if let policies, let fault = script.fault(in: policies) { throw fault }
     } catch {
@@ -41,7 +39,7 @@ package enum HeadUnitScriptFile {
         tracks[task.file] = track
         script.steps[index].command = .drive(task.with(track))
       } catch {
-        throw .malformed(path: path, HeadUnitScript.Malformed(line: step.line, text: error.description))
+        throw .malformed(path: path, MalformedLine(line: step.line, text: error.description))
       }
     }
     return script
@@ -55,10 +53,10 @@ package enum HeadUnitScriptFile {
 
   private static func track(_ path: String) throws(Failure) -> GPXTrack {
     let bytes = try bytes(of: path, atMost: GPXTrack.maximumByteCount + 1)
-    do throws(GPXTrack.Malformed) {
+    do throws(MalformedLine) {
       return try GPXTrack(bytes)
     } catch {
-      throw .malformedTrack(path: path, error)
+      throw .malformed(path: path, error)
     }
   }
 

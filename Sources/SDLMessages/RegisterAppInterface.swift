@@ -126,7 +126,7 @@ package struct RegisterAppInterfaceResponse: RPCParameters {
   /// `displayCapabilities.graphicSupported`, which stands in for ``videoStreaming`` in RPC 3.0–4.4.
   package var graphicSupported: Bool?
   /// `displayCapabilities.screenParams.resolution`: the video size of head units without a video capability.
-  package var screenResolution: ImageResolution?
+  package var screenResolution: VideoSize?
   /// `pcmStreamCapabilities`; nil when it is missing, or its values are not those of the specification.
   package var pcmFormat: PCMFormat?
   /// `buttonCapabilities` (deprecated in 6.0): the buttons that can be subscribed to; nil when the head unit does not
@@ -152,7 +152,7 @@ package struct RegisterAppInterfaceResponse: RPCParameters {
     videoStreaming = json["hmiCapabilities"]?.object?["videoStreaming"]?.bool
     let display = json["displayCapabilities"]?.object
     graphicSupported = display?["graphicSupported"]?.bool
-    screenResolution = ImageResolution(json: display?["screenParams"]?.object?["resolution"])
+    screenResolution = VideoSize(json: display?["screenParams"]?.object?["resolution"])
     pcmFormat = PCMFormat(json: json["pcmStreamCapabilities"])
     buttons = ButtonName.list(in: json["buttonCapabilities"])
     let vehicle = json["vehicleType"]?.object

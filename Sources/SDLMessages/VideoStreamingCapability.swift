@@ -1,7 +1,7 @@
 import SDLWire
 
-/// A size in pixels (`ImageResolution`).
-package struct ImageResolution: Hashable, Sendable, CustomStringConvertible {
+/// Width and height of a picture or of a display, in pixels (`ImageResolution`).
+package struct VideoSize: Hashable, Sendable, CustomStringConvertible {
   package var width: Int
   package var height: Int
 
@@ -50,7 +50,7 @@ package struct VideoStreamingFormat: Hashable, Sendable, CustomStringConvertible
 /// means unchanged.
 package struct VideoStreamingCapability: RPCParameters {
   /// Display area in head-unit pixels.
-  package var preferredResolution: ImageResolution?
+  package var preferredResolution: VideoSize?
   /// Kilobits per second.
   package var maxBitrate: Int?
   /// In the head unit's order of preference.
@@ -84,7 +84,7 @@ package struct VideoStreamingCapability: RPCParameters {
   }
 
   private init(json: JSONObject, allowsAdditional: Bool) {
-    preferredResolution = ImageResolution(json: json["preferredResolution"])
+    preferredResolution = VideoSize(json: json["preferredResolution"])
     maxBitrate = json.integer("maxBitrate", in: 0...Int(Int32.max))
     supportedFormats = json["supportedFormats"]?.array?.prefix(Self.maximumFormats).compactMap { format in
       guard let videoProtocol = format.object?["protocol"]?.string, let codec = format.object?["codec"]?.string else {

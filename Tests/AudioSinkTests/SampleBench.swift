@@ -104,8 +104,8 @@ final class SampleBench {
     var status = AppSession.Status()
     status.headUnit = HeadUnitInfo(RPCServiceAcknowledgement(), protocolVersion: ProtocolVersion(5))
     status.headUnit?.announcedPCMFormat = PCMFormat()
-    status.audioGrant = grant
-    status.audioState = grant == nil ? .stopped : .streaming
+    status.audio.grant = grant
+    status.audio.state = grant == nil ? .stopped : .streaming
     stream.sessionChanged(to: status)
   }
 

@@ -22,7 +22,7 @@ import Testing
       headUnit.server.perform(try #require(try HeadUnitCommand.parse(command)))
     }
     try wait(headUnit, pipeline, width: 320, height: 240) { $0(100, 80) == .red && $0(250, 200) == .blue }
-    headUnit.server.perform(.resize(ImageResolution(480, 272), scale: nil))
+    headUnit.server.perform(.resize(VideoSize(480, 272), scale: nil))
     try wait(headUnit, pipeline, width: 480, height: 272) { $0(470, 260) == .blue && $0(100, 80) == .red }
   }
 

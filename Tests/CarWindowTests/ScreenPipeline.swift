@@ -63,7 +63,7 @@ final class ScreenPipeline {
     output = try pipeline["out"]
     if let onNegotiation {
       // The pad belongs to the pipeline, and the probe to the pad.
-      _ = NegotiationHook(.query, ImageResolution(width, height)) { [source] in onNegotiation(source) }
+      _ = NegotiationHook(.query, VideoSize(width, height)) { [source] in onNegotiation(source) }
         .set(at: try pipeline["size"].pad("sink"))
     }
     try pipeline.play()

@@ -127,7 +127,7 @@ import struct TestSupport.SeededGenerator
   }
 
   @Test(arguments: encoders) func resizes(_ encoder: String) throws {
-    let size = ImageResolution(480, 320)
+    let size = VideoSize(480, 320)
     let harness = try ResizeHarness(properties: "keep-alive-interval=0 encoder=\(encoder)")
     try harness.start()
     harness.resize(size)

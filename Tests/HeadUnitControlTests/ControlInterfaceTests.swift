@@ -18,7 +18,7 @@ import Testing
   init() throws {
     let lines = ConversationWriter(nil, keepsRecent: true, since: .zero)
     control = ControlInterface(
-      ConversationLog(lines), pictures, display: ImageResolution(800, 480), keepsImages: false)
+      ConversationLog(lines), pictures, display: VideoSize(800, 480), keepsImages: false)
     var address = try #require(ControlAddress(text: "0"))
     address.token = Self.token
     port = try control.start(address, hasPage: false) { [commands] _, text in

@@ -11,7 +11,7 @@ import Testing
     name: "Map", id: "1", types: [], protocolVersion: ProtocolVersion(5, 4, 0), .success)
 
   private static func state(_ events: [HeadUnitSession.Event]) -> HeadUnitState {
-    var state = HeadUnitState(display: ImageResolution(800, 480), keepsImages: false)
+    var state = HeadUnitState(display: VideoSize(800, 480), keepsImages: false)
     for event in events { state.note(.session(id: 3, event)) }
     return state
   }
@@ -156,7 +156,7 @@ import Testing
 
   /// In the order of their sessions, until their connections end.
   @Test func twoApps() throws {
-    var state = HeadUnitState(display: ImageResolution(800, 480), keepsImages: true)
+    var state = HeadUnitState(display: VideoSize(800, 480), keepsImages: true)
     for session: UInt8 in [9, 2] {
       state.note(.session(id: session, Self.registered))
       state.note(.session(id: session, .nameChanged("\(session)")))

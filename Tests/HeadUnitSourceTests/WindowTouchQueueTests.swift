@@ -7,7 +7,7 @@ import Testing
 
 /// Touches that wait for the server's thread.
 @Suite struct WindowTouchQueueTests {
-  private static let picture = ImageResolution(320, 240)
+  private static let picture = VideoSize(320, 240)
 
   private func receive(
     _ queue: inout WindowTouchQueue, _ input: WindowInput, app: UInt8 = 1, at time: Int = 0
@@ -92,7 +92,7 @@ import Testing
   /// Positions are in pixels of the picture that was touched; a cancellation belongs to the last one.
   @Test func picturesOfTouches() {
     var queue = WindowTouchQueue()
-    let other = ImageResolution(640, 480)
+    let other = VideoSize(640, 480)
     _ = receive(&queue, .press(x: 0, y: 0))
     _ = queue.receive(.move(x: 5, y: 5), for: 1, picture: other, now: .milliseconds(50))
     #expect(queue.interrupt(for: 1, now: .milliseconds(60)) == false)

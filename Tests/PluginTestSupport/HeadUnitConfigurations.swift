@@ -8,17 +8,17 @@ extension HeadUnitConfiguration {
     additional: [(Int, Int)] = [], activation: Duration? = .zero
   ) -> HeadUnitConfiguration {
     var capability = VideoStreamingCapability()
-    capability.preferredResolution = ImageResolution(width, height)
+    capability.preferredResolution = VideoSize(width, height)
     capability.supportedFormats = [.rawH264]
     capability.preferredFPS = frameRate
     capability.maxBitrate = maximumBitrate
     capability.additionalCapabilities = additional.map { size in
       var entry = VideoStreamingCapability()
-      entry.preferredResolution = ImageResolution(size.0, size.1)
+      entry.preferredResolution = VideoSize(size.0, size.1)
       return entry
     }
     return HeadUnitConfiguration(
-      screen: ImageResolution(width, height), videoCapability: capability, activation: activation)
+      screen: VideoSize(width, height), videoCapability: capability, activation: activation)
   }
 
   /// A small head unit that takes only RTP.

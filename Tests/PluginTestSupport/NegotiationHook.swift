@@ -19,12 +19,12 @@ final class NegotiationHook {
   }
 
   private let moment: Moment
-  private let size: ImageResolution
+  private let size: VideoSize
   private let fired = Atomic(false)
   private let body: () -> Void
 
   /// - Parameter size: for ``Moment/buffer``: the size in the caps of the pad.
-  init(_ moment: Moment, _ size: ImageResolution, _ body: @escaping () -> Void) {
+  init(_ moment: Moment, _ size: VideoSize, _ body: @escaping () -> Void) {
     (self.moment, self.size, self.body) = (moment, size, body)
   }
 

@@ -31,7 +31,7 @@ final class ResizeHarness {
     try headUnit.waitForFrames(2)
   }
 
-  func resize(_ size: ImageResolution, scale: Double? = 1) {
+  func resize(_ size: VideoSize, scale: Double? = 1) {
     headUnit.server.perform(.resize(size, scale: scale))
   }
 
@@ -40,7 +40,7 @@ final class ResizeHarness {
   }
 
   /// Waits until the head unit's size has reached the sink.
-  func waitUntilKnown(_ size: ImageResolution) throws {
+  func waitUntilKnown(_ size: VideoSize) throws {
     let sink = try pipeline.sink
     let known = { (sink.structure("head-unit")?["video-capability"] ?? "").filter { $0 != "\\" && $0 != " " } }
     guard eventually({ known().contains("width=(int)\(size.width),height=(int)\(size.height),") }) else {
@@ -50,7 +50,7 @@ final class ResizeHarness {
 
   /// Waits for a service of this size, the last one, and for as many frames in it.
   /// - Parameter reopening: whether the driver opens the app again when it has left the screen.
-  func waitForFrames(_ count: Int = 3, of size: ImageResolution, reopening: Bool = false) throws {
+  func waitForFrames(_ count: Int = 3, of size: VideoSize, reopening: Bool = false) throws {
     let deadline = MonotonicClock.now + testTimeout
     while MonotonicClock.now < deadline {
       var isGone = false
@@ -73,13 +73,13 @@ final class ResizeHarness {
   func expectDecodable(sourceLocation: SourceLocation = #_sourceLocation) throws {
     let record = headUnit.record
     #expect(record.violations == [], sourceLocation: sourceLocation)
-    var expected: [ImageResolution] = []
+    var expected: [VideoSize] = []
     for (size, units) in zip(record.startedSizes, record.services) {
       guard let first = units.first else { continue }
       #expect(first.startsStream, sourceLocation: sourceLocation)
       let parameters = try parameterSet(first)
       #expect(
-        ImageResolution(parameters.width, parameters.height) == size, "first of \(units.count)",
+        VideoSize(parameters.width, parameters.height) == size, "first of \(units.count)",
         sourceLocation: sourceLocation)
       expected += units.map { _ in size }
     }
@@ -129,10 +129,10 @@ final class ResizeHarness {
 
 extension TestHeadUnit.Record {
   /// What each video service was started in.
-  var startedSizes: [ImageResolution] {
+  var startedSizes: [VideoSize] {
     events.compactMap { event in
       guard case .videoStarted(let parameters, _) = event else { return nil }
-      return ImageResolution(Int(parameters.width ?? 0), Int(parameters.height ?? 0))
+      return VideoSize(Int(parameters.width ?? 0), Int(parameters.height ?? 0))
     }
   }
 
@@ -149,7 +149,7 @@ extension TestHeadUnit.Record {
 }
 
 /// The sizes of the pictures that libav makes of access units; those that it refuses are missing.
-func decodedSizes(of units: [[UInt8]]) throws -> [ImageResolution] {
+func decodedSizes(of units: [[UInt8]]) throws -> [VideoSize] {
   let pipeline = try Pipeline(
     "appsrc name=src format=time ! h264parse ! avdec_h264 max-threads=1 ! appsink name=out sync=false")
   let source = try FrameSource(pipeline, caps: "video/x-h264,stream-format=byte-stream,alignment=au")
@@ -157,7 +157,7 @@ func decodedSizes(of units: [[UInt8]]) throws -> [ImageResolution] {
   for (index, unit) in units.enumerated() { source.push(unit, at: index) }
   source.end()
   let sink: UnsafeMutablePointer<GstAppSink> = try pipeline["out"].pointer.cast()
-  var sizes: [ImageResolution] = []
+  var sizes: [VideoSize] = []
   while let sample = gst_app_sink_try_pull_sample(sink, GstClockTime(testTimeout.nanoseconds)) {
     var width: gint = 0
     var height: gint = 0
@@ -165,7 +165,7 @@ func decodedSizes(of units: [[UInt8]]) throws -> [ImageResolution] {
       gst_structure_get_int(structure, "width", &width)
       gst_structure_get_int(structure, "height", &height)
     }
-    sizes.append(ImageResolution(Int(width), Int(height)))
+    sizes.append(VideoSize(Int(width), Int(height)))
     gst_sample_unref(sample)
   }
   return sizes

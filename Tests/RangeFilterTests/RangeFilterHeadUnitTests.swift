@@ -107,7 +107,7 @@ import Testing
     let first = try pipeline.waitForElementMessage("sdl-stream-started")
     #expect(first["width"] == "532")
     try headUnit.waitForFrames(2)
-    for (width, size) in [(600, ImageResolution(600, 300)), (640, ImageResolution(640, 320))] {
+    for (width, size) in [(600, VideoSize(600, 300)), (640, VideoSize(640, 320))] {
       headUnit.server.perform(.resize(size, scale: 1))
       // A size that only the former displays have may come in between.
       let started = try pipeline.wait(for: "\(width)") { message -> [String: String]? in

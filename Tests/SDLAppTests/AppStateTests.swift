@@ -38,7 +38,7 @@ import Testing
     driver.setAppState(row.appState)
     driver.status(row.level, .streamable)
     #expect(driver.take().contains("→ StartService video 800×480 RAW H264") == row.opens)
-    #expect(driver.session.status.videoState == (row.opens ? .starting : .stopped))
+    #expect(driver.session.status.video.state == (row.opens ? .starting : .stopped))
   }
 
   /// With NOT_STREAMABLE every row is a BACKGROUND row.
@@ -46,10 +46,10 @@ import Testing
     let driver = AppDriver.streaming()
     driver.setAppState(row.appState)
     driver.status(row.level, .notStreamable)
-    #expect(driver.session.status.videoState == .stopping)
+    #expect(driver.session.status.video.state == .stopping)
     driver.control(.endServiceACK, .video)
     driver.wait(.seconds(60))
-    #expect(driver.session.status.videoState == .stopped)
+    #expect(driver.session.status.video.state == .stopped)
   }
 
   /// From a stream, and from a suspended one; in either order of the two changes.
@@ -61,7 +61,7 @@ import Testing
       if appStateComesFirst { driver.setAppState(row.appState) }
       driver.status(row.level, .streamable)
       if !appStateComesFirst { driver.setAppState(row.appState) }
-      #expect(driver.session.status.videoState == row.keeps ?? .stopping)
+      #expect(driver.session.status.video.state == row.keeps ?? .stopping)
       #expect(driver.isStreaming == (row.keeps != nil))
       #expect(driver.take().contains("→ EndService video") == (row.keeps == nil))
       driver.wait(.seconds(60))
@@ -72,18 +72,18 @@ import Testing
   /// Suspended and resumed on the same service.
   @Test func leavesAndReturns() {
     let driver = AppDriver.streaming()
-    let grant = driver.session.status.videoGrant
+    let grant = driver.session.status.video.grant
     driver.setAppState(.resigning)
     #expect(driver.take() == ["• suspended"])
     driver.setAppState(.background)
     driver.setAppState(.background)
     #expect(driver.take().isEmpty)
-    #expect(driver.session.status.videoGrant == grant)
+    #expect(driver.session.status.video.grant == grant)
     driver.setAppState(.regaining)
     #expect(driver.take() == ["• resumed"])
     driver.setAppState(.foreground)
     #expect(driver.take().isEmpty)
-    #expect(driver.session.status.videoGrant == grant)
+    #expect(driver.session.status.video.grant == grant)
   }
 
   /// The guide's "Yes/Yes": the service begins anew.
@@ -126,7 +126,7 @@ import Testing
     driver.setAppState(.resigning)
     driver.acknowledgeVideo()
     #expect(driver.take() == ["• started 800×480 epoch 1", "• suspended"])
-    #expect(driver.session.status.videoState == .suspended)
+    #expect(driver.session.status.video.state == .suspended)
     driver.setAppState(.foreground)
     #expect(driver.take() == ["• resumed"])
   }

@@ -69,7 +69,7 @@ import Testing
         running.status(.full, state, audio: .audible)
         running.acknowledgeAudio()
         running.status(row.level, state, audio: row.audio)
-        #expect(running.session.status.audioState == (isMedia ? row.keeps.media : row.keeps.0), "\(row)")
+        #expect(running.session.status.audio.state == (isMedia ? row.keeps.media : row.keeps.0), "\(row)")
       }
     }
   }
@@ -85,15 +85,15 @@ import Testing
     let expected = AudioGrant(
       media: MediaGrant(service: .audio, epoch: 1, sessionID: 1, version: 5, maximumPayload: 1000), format: format,
       isFormatAssumed: false)
-    #expect(driver.session.status.audioGrant == expected)
+    #expect(driver.session.status.audio.grant == expected)
     #expect(driver.headUnit?.announcedPCMFormat == format)
   }
 
   @Test func assumedFormat() {
     let driver = Self.streaming()
-    #expect(driver.session.status.audioGrant?.format == PCMFormat(samplingRate: .hertz16000, sampleSize: .bits16))
-    #expect(driver.session.status.audioGrant?.isFormatAssumed == true)
-    #expect(driver.session.status.audioGrant?.maximumPayload == 131_060)
+    #expect(driver.session.status.audio.grant?.format == PCMFormat(samplingRate: .hertz16000, sampleSize: .bits16))
+    #expect(driver.session.status.audio.grant?.isFormatAssumed == true)
+    #expect(driver.session.status.audio.grant?.maximumPayload == 131_060)
   }
 
   @Test func phoneCall() {
@@ -103,7 +103,7 @@ import Testing
     #expect(driver.take() == ["• status FULL STREAMABLE", "• audio suspended", "• status LIMITED STREAMABLE"])
     driver.status(.full, .streamable, audio: .attenuated)
     #expect(driver.take() == ["• status FULL STREAMABLE", "• audio resumed"])
-    #expect(driver.session.status.audioGrant?.epoch == 1)
+    #expect(driver.session.status.audio.grant?.epoch == 1)
   }
 
   @Test func phoneCallWhileStarting() {
@@ -130,7 +130,7 @@ import Testing
     driver.control(.endService, .audio)
     driver.control(.endService, .audio)
     #expect(driver.take() == ["→ EndServiceACK audio", "→ EndServiceACK audio"])
-    #expect(driver.session.status.audioGrant == nil)
+    #expect(driver.session.status.audio.grant == nil)
     driver.wait(.milliseconds(100))
     #expect(driver.take() == ["• audio stopped head-unit"])
     driver.wait(.milliseconds(1900))
@@ -192,7 +192,7 @@ import Testing
     // Sound that has started after all goes on beside video.
     driver.acknowledgeAudio()
     driver.setVideoRequest(AppDriver.videoRequest)
-    #expect(driver.session.status.audioState == .streaming)
+    #expect(driver.session.status.audio.state == .streaming)
   }
 
   /// Of the app's settings, for either service.
@@ -271,10 +271,10 @@ import Testing
       driver.take() == ["• status LIMITED STREAMABLE", Self.start, "• audio started 16000 Hz, 16 bit epoch 2"])
     driver.control(.startServiceNAK, .audio)
     driver.control(.endService, .audio)
-    #expect(driver.session.status.videoState == .streaming)
+    #expect(driver.session.status.video.state == .streaming)
     driver.setVideoRequest(nil)
     driver.control(.endServiceACK, .video)
-    #expect(driver.session.status.audioGrant == nil && driver.session.status.videoGrant == nil)
+    #expect(driver.session.status.audio.grant == nil && driver.session.status.video.grant == nil)
   }
 
   /// The refused start of video costs the level in which sound, which was waiting, starts. That says nothing about sound.
@@ -324,7 +324,7 @@ import Testing
     let driver = Self.streaming()
     driver.setVideoRequest(AppDriver.videoRequest)
     #expect(driver.take() == ["→ StartService video 800×480 RAW H264"])
-    #expect(driver.session.status.audioState == .streaming)
+    #expect(driver.session.status.audio.state == .streaming)
   }
 
   @Test func theSessionEnds() {

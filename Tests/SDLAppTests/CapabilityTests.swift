@@ -142,11 +142,11 @@ import Testing
 
   @Test func partialUpdatesAreMerged() {
     let driver = AppDriver.ready()
-    driver.updateCapability(Self.update { $0.preferredResolution = ImageResolution(400, 380) })
+    driver.updateCapability(Self.update { $0.preferredResolution = VideoSize(400, 380) })
     driver.updateCapability(Self.update { $0.maxBitrate = 500 })
     driver.updateCapability(Self.update { $0.scale = 1.5 })
     var expected = AppDriver.capability
-    expected.preferredResolution = ImageResolution(400, 380)
+    expected.preferredResolution = VideoSize(400, 380)
     expected.maxBitrate = 500
     expected.scale = 1.5
     #expect(driver.capabilities.last == expected)
@@ -161,18 +161,18 @@ import Testing
   /// SDL Core answers with the capability of its start, so that an earlier update is newer.
   @Test func updateOvertakesTheAnswer() {
     let driver = Self.registered()
-    driver.updateCapability(Self.update { $0.preferredResolution = ImageResolution(400, 380) })
+    driver.updateCapability(Self.update { $0.preferredResolution = VideoSize(400, 380) })
     driver.updateCapability(Self.update { $0.maxBitrate = 500 })
     #expect(driver.capabilities.isEmpty)
     driver.answerCapability()
     var expected = AppDriver.capability
-    expected.preferredResolution = ImageResolution(400, 380)
+    expected.preferredResolution = VideoSize(400, 380)
     expected.maxBitrate = 500
     #expect(driver.capabilities == [expected])
   }
 
   @Test func updateInsteadOfAnAnswer() {
-    let update = Self.update { $0.preferredResolution = ImageResolution(400, 380) }
+    let update = Self.update { $0.preferredResolution = VideoSize(400, 380) }
     let early = Self.registered()
     early.updateCapability(update)
     early.respond(.getSystemCapability, Self.result(false, .dataNotAvailable))

@@ -103,7 +103,7 @@ import Testing
     driver.status(.full, .streamable)
     let frame = try #require(driver.frames.last { $0.header.frameType == .single })
     let announced = OnAppCapabilityUpdated(json: try RPCMessage(payload: frame.payload).parameters).videoStreaming
-    #expect(announced?.additionalCapabilities?.map(\.preferredResolution) == [ImageResolution(480, 322)])
+    #expect(announced?.additionalCapabilities?.map(\.preferredResolution) == [VideoSize(480, 322)])
   }
 
   /// The head unit refuses the size that it announces, and accepts one of the former list: touches are scaled by that.

@@ -31,8 +31,8 @@ import Testing
         "← single control", "→ single control", "• secured XOR", "← StartServiceACK video encrypted",
         "• started 800×480 epoch 1",
       ])
-    #expect(sessions.app.status.videoGrant?.isEncrypted == true)
-    #expect(sessions.app.status.videoGrant?.maximumPayload == SecurePayload.recordLimit)
+    #expect(sessions.app.status.video.grant?.isEncrypted == true)
+    #expect(sessions.app.status.video.grant?.maximumPayload == SecurePayload.recordLimit)
     let small: [UInt8] = [0, 0, 0, 1, 0x67, 0x42]
     let large = small + (0..<100_000).map { UInt8(truncatingIfNeeded: $0 % 251 + 2) }
     #expect(sessions.sendVideo(small) && sessions.sendVideo(large))
@@ -52,7 +52,7 @@ import Testing
         "→ StartService video 800×480 RAW H264 encrypted", "← StartServiceACK video encrypted",
         "• started 800×480 epoch 2",
       ])
-    #expect(sessions.app.status.videoGrant?.isEncrypted == true)
+    #expect(sessions.app.status.video.grant?.isEncrypted == true)
     #expect(sessions.sendVideo([0, 0, 0, 1, 0x67, 0x42]))
     #expect(sessions.received.count == 1)
   }
@@ -60,14 +60,14 @@ import Testing
   /// Before protocol 5 the acknowledgement has no payload, and its E bit says everything.
   @Test func protocol4() {
     let sessions = sessions(version: ProtocolVersion(4))
-    #expect(sessions.app.status.videoGrant?.isEncrypted == true)
+    #expect(sessions.app.status.video.grant?.isEncrypted == true)
     #expect(sessions.sendVideo([0, 0, 0, 1, 0x67, 0x42]))
     #expect(sessions.received.count == 1)
   }
 
   @Test func noEncryptionAskedFor() {
     let sessions = sessions(MediaEncryption.none)
-    #expect(sessions.app.status.videoGrant?.isEncrypted == false)
+    #expect(sessions.app.status.video.grant?.isEncrypted == false)
     #expect(!sessions.take().contains { $0.contains("encrypted") || $0.contains("single control") })
   }
 
@@ -90,11 +90,11 @@ import Testing
         continue
       }
       #expect(reason.contains(text), "\(reason)")
-      #expect(required.app.status.videoGrant == nil)
+      #expect(required.app.status.video.grant == nil)
       #expect(required.take().contains("→ EndService video"))
       let preferred = sessions(.authenticateAndEncrypt, .prefer, security, handshake: handshake, serial: serial)
       #expect(preferred.failure == nil)
-      #expect(preferred.app.status.videoGrant?.isEncrypted == false)
+      #expect(preferred.app.status.video.grant?.isEncrypted == false)
       #expect(preferred.take().contains("• in clear"))
       #expect(preferred.sendVideo([0, 0, 0, 1, 0x67, 0x42]))
       #expect(preferred.received.count == 1)
@@ -124,22 +124,22 @@ import Testing
   @Test func authenticationOnly() {
     let clear = sessions(.authenticate, .require, .accept, handshake: .clear)
     #expect(clear.failure == nil)
-    #expect(clear.app.status.videoGrant?.isEncrypted == false)
-    #expect(sessions(.authenticate).app.status.videoGrant?.isEncrypted == true)
+    #expect(clear.app.status.video.grant?.isEncrypted == false)
+    #expect(sessions(.authenticate).app.status.video.grant?.isEncrypted == true)
     #expect(sessions(.authenticate, .require, .refuse).failure != nil)
   }
 
   /// A head unit that protects its video service refuses what is in clear, and names a handshake that failed.
   @Test func protectionForced() {
     let clear = sessions(MediaEncryption.none, .require, .require)
-    #expect(clear.app.status.videoGrant == nil)
+    #expect(clear.app.status.video.grant == nil)
     #expect(clear.take().contains { $0.hasPrefix("← StartServiceNAK video") })
     let failing = sessions(.authenticateAndEncrypt, .require, .require, handshake: .expired)
     let lines = failing.take()
-    #expect(failing.app.status.videoGrant == nil && failing.failure == nil)
+    #expect(failing.app.status.video.grant == nil && failing.failure == nil)
     #expect(lines.contains { $0.hasPrefix("← StartServiceNAK video") })
     #expect(lines.contains { $0.contains("start of 800×480 failed []") })
-    #expect(sessions(.authenticateAndEncrypt, .require, .require).app.status.videoGrant?.isEncrypted == true)
+    #expect(sessions(.authenticateAndEncrypt, .require, .require).app.status.video.grant?.isEncrypted == true)
   }
 
   /// With `prefer`, what was refused encrypted is asked for in clear the next time.
@@ -268,7 +268,7 @@ import Testing
   @Test func withoutAChannel() {
     let driver = AppDriver.encrypting(.require, makeSecureChannel: nil)
     driver.acknowledgeVideo()
-    #expect(driver.session.status.videoGrant == nil)
+    #expect(driver.session.status.video.grant == nil)
     #expect(driver.failure != nil)
   }
 

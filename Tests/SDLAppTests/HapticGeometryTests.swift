@@ -38,7 +38,7 @@ import Testing
   ])
   func onDisplay(row: Row) throws {
     var capability = VideoStreamingCapability()
-    capability.preferredResolution = ImageResolution(row.display.0, row.display.1)
+    capability.preferredResolution = VideoSize(row.display.0, row.display.1)
     capability.scale = row.scale
     let stream = try #require(VideoDisplay.displays(of: capability).first?.streamSize)
     let geometry = try #require(VideoGeometry(stream: stream, displays: VideoDisplay.displays(of: capability)))
@@ -61,7 +61,7 @@ import Testing
     ] as [(Bool?, Bool?, Bool, Bool)])
   func whetherRectanglesAreWanted(root: Bool?, additional: Bool?, atRoot: Bool, atAdditional: Bool) {
     var small = VideoStreamingCapability()
-    small.preferredResolution = ImageResolution(320, 240)
+    small.preferredResolution = VideoSize(320, 240)
     small.hapticSpatialDataSupported = additional
     var capability = AppDriver.capability
     capability.hapticSpatialDataSupported = root

@@ -11,7 +11,7 @@ import Testing
     _ width: Int = 800, _ height: Int = 480, isSupported: Bool? = true
   ) -> VideoStreamingCapability {
     var capability = AppDriver.capability
-    capability.preferredResolution = ImageResolution(width, height)
+    capability.preferredResolution = VideoSize(width, height)
     capability.hapticSpatialDataSupported = isSupported
     return capability
   }
@@ -138,7 +138,7 @@ import Testing
     #expect(try Self.sent(driver) == [[10]])
     Self.answer(driver)
     var update = VideoStreamingCapability()
-    update.preferredResolution = ImageResolution(1280, 720)
+    update.preferredResolution = VideoSize(1280, 720)
     update.scale = 1.25
     driver.updateCapability(update)
     driver.wait(.seconds(1))
@@ -159,7 +159,7 @@ import Testing
     driver.wait(.seconds(1))
     _ = driver.take()
     var update = VideoStreamingCapability()
-    update.preferredResolution = ImageResolution(1600, 960)
+    update.preferredResolution = VideoSize(1600, 960)
     update.scale = 2
     driver.updateCapability(update)
     #expect(try Self.sent(driver) == [[20]])

@@ -30,7 +30,7 @@ import Testing
     case .statuses: driver.status(.full, .streamable, audio: count.isMultiple(of: 2) ? .audible : .notAudible)
     case .capabilities:
       var update = VideoStreamingCapability()
-      update.preferredResolution = ImageResolution(800, 400 + count % 2 * 16)
+      update.preferredResolution = VideoSize(800, 400 + count % 2 * 16)
       driver.updateCapability(update)
     case .touches: driver.touch(count % 800, 10)
     case .longTouches:

@@ -18,7 +18,7 @@ import Testing
       sessions.take() == [
         "→ StartService audio", "← StartServiceACK audio", "• audio started 16000 Hz, 16 bit epoch 2",
       ])
-    #expect(sessions.app.status.videoGrant != nil && sessions.violations == [])
+    #expect(sessions.app.status.video.grant != nil && sessions.violations == [])
   }
 
   /// The driver leaves and comes back: both services end, and start again.
@@ -27,9 +27,9 @@ import Testing
     sessions.headUnitDoes { session, now in
       session.setHMIStatus(HMIStatus(level: HMILevel.none, videoStreamingState: .notStreamable), now: now)
     }
-    #expect(sessions.app.status.audioGrant == nil && sessions.app.status.videoGrant == nil)
+    #expect(sessions.app.status.audio.grant == nil && sessions.app.status.video.grant == nil)
     sessions.headUnitDoes { $0.activateApp(now: $1) }
-    #expect(sessions.app.status.audioState == .streaming && sessions.app.status.videoState == .streaming)
+    #expect(sessions.app.status.audio.state == .streaming && sessions.app.status.video.state == .streaming)
     #expect(sessions.violations == [])
   }
 
@@ -40,6 +40,6 @@ import Testing
     let starts = sessions.take().filter { $0 == "→ StartService audio" }
     // After 0, 2, 6, 14 and 30 s, then every 30 s.
     #expect(starts.count == 7)
-    #expect(sessions.app.status.videoState == .streaming && sessions.violations == [])
+    #expect(sessions.app.status.video.state == .streaming && sessions.violations == [])
   }
 }

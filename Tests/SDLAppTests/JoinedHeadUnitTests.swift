@@ -36,7 +36,7 @@ import Testing
       sessions.setSupportedDisplays(displays)
       sessions.setVideoRequest(VideoStartRequest(size: size))
       sessions.wait(.seconds(1))
-      #expect(sessions.app.status.videoGrant?.size == size)
+      #expect(sessions.app.status.video.grant?.size == size)
       #expect(sessions.violations.isEmpty)
       sessions.finish()
       #expect(sessions.isClosedByApp)
@@ -52,11 +52,11 @@ import Testing
     let sessions = JoinedSessions(configuration, seed: seed)
     sessions.setVideoRequest(AppDriver.videoRequest)
     sessions.connect()
-    #expect(sessions.app.status.videoGrant != nil)
+    #expect(sessions.app.status.video.grant != nil)
     _ = sessions.take()
     sessions.wait(.seconds(3))
     #expect(sessions.take() == ["← OnSystemRequest"])
-    #expect(sessions.app.status.videoGrant != nil)
+    #expect(sessions.app.status.video.grant != nil)
   }
 
   @Test(arguments: JoinedSessions.seeds) func silentHeadUnits(seed: UInt64) {
@@ -89,7 +89,7 @@ import Testing
     sessions.setVideoRequest(AppDriver.videoRequest)
     sessions.wait(.seconds(60))
     #expect(sessions.failure == nil)
-    #expect(sessions.app.status.videoGrant != nil)
+    #expect(sessions.app.status.video.grant != nil)
     let lines = sessions.take()
     #expect(lines.filter { $0 == "→ Heartbeat" }.count == 20)
     #expect(lines.filter { $0 == "← HeartbeatACK control" }.count == 20)
@@ -107,7 +107,7 @@ import Testing
     silent.connect()
     silent.setVideoRequest(AppDriver.videoRequest)
     silent.wait(.seconds(60))
-    #expect(silent.failure == nil && silent.app.status.videoGrant != nil)
+    #expect(silent.failure == nil && silent.app.status.video.grant != nil)
     #expect(silent.take().count { $0 == "→ Heartbeat" } == 1)
   }
 

@@ -21,7 +21,7 @@ import Testing
 
   @Test(arguments: 1...20) func start(seed: UInt64) {
     let joined = Self.joined([.secondary], seed: seed)
-    #expect(joined.app.status.videoGrant?.role == .secondary, "seed \(seed)")
+    #expect(joined.app.status.video.grant?.role == .secondary, "seed \(seed)")
     #expect(joined.sendVideo([1, 2, 3]) && joined.sendVideo([UInt8](repeating: 7, count: 300_000)))
     joined.wait(.zero)
     #expect(joined.received.map(\.count) == [3, 300_000])
@@ -53,7 +53,7 @@ import Testing
     joined.headUnitDoes { $0.change(.secondaryTransport(.served), now: $1) }
     joined.appDoes { $0.setVideoRequest(AppDriver.videoRequest, now: $1) }
     joined.wait(.seconds(40))
-    #expect(joined.app.status.videoGrant?.role == .secondary, "seed \(seed)")
+    #expect(joined.app.status.video.grant?.role == .secondary, "seed \(seed)")
     #expect(joined.violations == [], "seed \(seed)")
     #expect(joined.failure == nil)
     let numbers = joined.received.compactMap(\.first)

@@ -8,7 +8,7 @@ import Testing
     driver.acceptRegistration {
       $0.rpcVersion = RPCVersion(4, 4)
       $0.make = make
-      $0.screenResolution = ImageResolution(width, height)
+      $0.screenResolution = VideoSize(width, height)
     }
     return driver
   }

@@ -82,9 +82,9 @@ import TestSupport
     driver.status(.none, .notStreamable)
     driver.setAudioRequest(AudioStartRequest())
     driver.status(.full, .streamable, audio: .audible)
-    answer(driver) { driver.session.status.audioState == .streaming }
+    answer(driver) { driver.session.status.audio.state == .streaming }
     driver.setVideoRequest(AppDriver.videoRequest)
-    answer(driver) { driver.isStreaming && driver.session.status.audioState == .streaming }
+    answer(driver) { driver.isStreaming && driver.session.status.audio.state == .streaming }
   }
 
   /// Answers until all is done, or ten rounds have passed.
@@ -106,7 +106,7 @@ import TestSupport
     #expect(!driver.isClosed)
     Self.settle(driver)
     #expect(driver.isStreaming)
-    #expect(driver.session.status.audioState == .streaming)
+    #expect(driver.session.status.audio.state == .streaming)
   }
 
   /// The session ends at a random moment, in a random way; nothing happens afterwards.

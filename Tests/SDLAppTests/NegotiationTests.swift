@@ -63,8 +63,8 @@ import TestSupport
     #expect(start.header.controlFrame == .startService)
     #expect(start.payload.isEmpty == (input.header < 5))
     driver.acknowledgeVideo()
-    #expect(driver.session.status.videoGrant?.version == input.header)
-    #expect(driver.session.status.videoGrant?.sessionID == AppDriver.sessionID)
+    #expect(driver.session.status.video.grant?.version == input.header)
+    #expect(driver.session.status.video.grant?.sessionID == AppDriver.sessionID)
 
     driver.finish()
     driver.respond(.unregisterAppInterface, RPCResult(success: true, resultCode: .success).json)

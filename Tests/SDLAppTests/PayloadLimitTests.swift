@@ -11,7 +11,7 @@ import Testing
   func announcedForVideo(mtu: Int64, payload: Int) {
     let driver = AppDriver.starting()
     driver.acknowledgeVideo(VideoServiceParameters(mtu: mtu))
-    #expect(driver.session.status.videoGrant?.maximumPayload == payload)
+    #expect(driver.session.status.video.grant?.maximumPayload == payload)
   }
 
   @Test func announcedForTheSessionOnly() {
@@ -23,7 +23,7 @@ import Testing
     driver.setVideoRequest(AppDriver.videoRequest)
     driver.status(.full, .streamable)
     driver.acknowledgeVideo()
-    #expect(driver.session.status.videoGrant?.maximumPayload == 1988)
+    #expect(driver.session.status.video.grant?.maximumPayload == 1988)
   }
 
   @Test(arguments: [3, 4, 5] as [UInt8]) func neverAnnounced(version: UInt8) {
@@ -35,7 +35,7 @@ import Testing
     driver.setVideoRequest(AppDriver.videoRequest)
     driver.status(.full, .streamable)
     driver.acknowledgeVideo()
-    #expect(driver.session.status.videoGrant?.maximumPayload == 131_060)
+    #expect(driver.session.status.video.grant?.maximumPayload == 131_060)
   }
 
   /// A tiny limit cuts the app's own requests as well.

@@ -30,7 +30,7 @@ import Testing
     #expect(sessions.app.status.isRPCEncrypted)
     sessions.setVideoRequest(AppDriver.videoRequest)
     sessions.wait(.milliseconds(200))
-    #expect(sessions.app.status.videoGrant?.isEncrypted == true)
+    #expect(sessions.app.status.video.grant?.isEncrypted == true)
     #expect(sessions.take().filter { $0.hasSuffix("single control") }.isEmpty)
     // Records of both services are numbered together.
     for number in 0..<3 {
@@ -175,7 +175,7 @@ import Testing
     driver.status(.full, .streamable)
     driver.shakeHands()
     driver.acknowledgeEncrypted(.video)
-    #expect(driver.session.status.videoGrant?.isEncrypted == true)
+    #expect(driver.session.status.video.grant?.isEncrypted == true)
     _ = driver.take()
     let policy = OnPermissionsChange(
       allowedLevels: ["SubscribeButton": [.full], "SendHapticData": [.full]], requiresEncryption: true)

@@ -196,7 +196,7 @@ import Testing
     driver.shakeHands()
     driver.acknowledgeEncrypted(.video)
     driver.acknowledgeEncrypted(.rpc)
-    #expect(driver.session.status.videoGrant?.isEncrypted == true)
+    #expect(driver.session.status.video.grant?.isEncrypted == true)
     #expect(driver.failure == nil && !driver.session.status.isRPCEncrypted && touchIsTaken(driver))
   }
 

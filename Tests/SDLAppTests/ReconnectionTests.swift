@@ -57,6 +57,6 @@ import Testing
     var session = AppSession(configuration: AppDriver.configuration, lastEpoch: 7)
     #expect(session.epoch == 7)
     _ = session.transportConnected(now: .zero)
-    #expect(session.status.videoGrant == nil)
+    #expect(session.status.video.grant == nil)
   }
 }

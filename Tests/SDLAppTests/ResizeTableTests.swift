@@ -26,36 +26,36 @@ import Testing
   /// Updates during a stream of 800×480.
   static let rows = [
     Row("another size", answer: VideoSize(480, 320), offers: ["480×320"], steps: restart("480×320")) {
-      $0.preferredResolution = ImageResolution(480, 320)
+      $0.preferredResolution = VideoSize(480, 320)
       $0.scale = 1
     },
     Row("the same again", answer: VideoSize(800, 480), offers: ["800×480"], steps: []) {
       $0 = AppDriver.capability
     },
     Row("the same size alone", answer: VideoSize(800, 480), offers: ["800×480"], steps: []) {
-      $0.preferredResolution = ImageResolution(800, 480)
+      $0.preferredResolution = VideoSize(800, 480)
     },
     Row("another frame rate", answer: VideoSize(800, 480), offers: ["800×480"], steps: []) {
       $0.preferredFPS = 10
     },
     Row("a size and a scale", answer: VideoSize(852, 378), offers: ["852×378"], steps: restart("852×378")) {
-      $0.preferredResolution = ImageResolution(1280, 569)
+      $0.preferredResolution = VideoSize(1280, 569)
       $0.scale = 1.5
     },
     Row(
       "scale, size and additional ones alone", answer: VideoSize(320, 200), offers: ["320×200", "480×320"],
       steps: restart("320×200")
     ) { update in
-      update.preferredResolution = ImageResolution(400, 250)
+      update.preferredResolution = VideoSize(400, 250)
       update.scale = 1.25
       var additional = VideoStreamingCapability()
-      additional.preferredResolution = ImageResolution(480, 320)
+      additional.preferredResolution = VideoSize(480, 320)
       update.additionalCapabilities = [additional]
     },
     Row(
       "upstream can't follow", answer: nil, offers: ["480×320"], steps: ["• stopped app", "→ EndService video"]
     ) {
-      $0.preferredResolution = ImageResolution(480, 320)
+      $0.preferredResolution = VideoSize(480, 320)
     },
   ]
 
@@ -83,7 +83,7 @@ import Testing
     driver.setAppState(.background)
     _ = driver.take()
     var update = VideoStreamingCapability()
-    update.preferredResolution = ImageResolution(480, 320)
+    update.preferredResolution = VideoSize(480, 320)
     driver.updateCapability(update)
     driver.setVideoRequest(VideoStartRequest(size: VideoSize(480, 320)))
     driver.wait(.seconds(10))

@@ -28,9 +28,9 @@ import Testing
     driver.wait(.seconds(1))
     #expect(driver.take().contains("→ \(Self.start)"))
     driver.acknowledgeVideo()
-    #expect(driver.session.status.videoGrant?.role == .primary)
+    #expect(driver.session.status.video.grant?.role == .primary)
     driver.wait(.seconds(20))
-    #expect(driver.session.status.videoGrant?.role == .primary)
+    #expect(driver.session.status.video.grant?.role == .primary)
     _ = driver.take()
     if isMoved {
       driver.updateTransport("192.0.2.2", 54321)

@@ -50,8 +50,8 @@ import Testing
     let lines = driver.take()
     #expect(lines.contains("⇒ StartService video 800×480 RAW H264 encrypted"))
     #expect(lines.filter { $0 == "→ single control" }.count == 2)
-    #expect(driver.session.status.videoGrant?.isEncrypted == true)
-    #expect(driver.session.status.videoGrant?.role == .secondary)
+    #expect(driver.session.status.video.grant?.isEncrypted == true)
+    #expect(driver.session.status.video.grant?.role == .secondary)
   }
 
   /// Records were lost on the way, without which no later one can be decrypted: only a new session helps.
@@ -70,7 +70,7 @@ import Testing
     driver.setVideoRequest(nil)
     if isConfirmed { driver.control(.endServiceACK, .video, on: .secondary) }
     driver.wait(.seconds(2))
-    #expect(driver.session.status.videoState == .stopped)
+    #expect(driver.session.status.video.state == .stopped)
     driver.loseSecondary()
     #expect(driver.failure == (isConfirmed ? nil : .encryptedTransportLost))
   }
@@ -83,7 +83,7 @@ import Testing
     driver.control(.endService, .video, on: .secondary)
     driver.status(.background, .notStreamable)
     driver.wait(milliseconds: milliseconds)
-    #expect(driver.session.status.videoState == .stopped)
+    #expect(driver.session.status.video.state == .stopped)
     driver.loseSecondary()
     #expect(driver.failure == (isSoon ? .encryptedTransportLost : nil))
   }
@@ -94,7 +94,7 @@ import Testing
     driver.control(.endService, .video, on: .secondary)
     driver.wait(.seconds(3))
     acknowledge(.video, on: .secondary, driver)
-    #expect(driver.session.status.videoGrant?.isEncrypted == true)
+    #expect(driver.session.status.video.grant?.isEncrypted == true)
     driver.wait(.seconds(30))
     driver.loseSecondary()
     #expect(driver.failure == .encryptedTransportLost)
@@ -120,7 +120,7 @@ import Testing
     driver.setVideoRequest(nil)
     driver.wait(.seconds(2))
     driver.setVideoRequest(AppDriver.videoRequest)
-    #expect(driver.session.status.videoState == .starting)
+    #expect(driver.session.status.video.state == .starting)
     driver.loseSecondary()
     #expect(driver.failure == .encryptedTransportLost)
   }
@@ -128,8 +128,8 @@ import Testing
   /// The same for sound, and whatever the other transport could carry.
   @Test(arguments: [[2, 1], [2]] as [[Int32]]) func lossOfEncryptedSound(list: [Int32]) {
     let driver = encrypted(.audio, audio: list)
-    #expect(driver.session.status.audioGrant?.isEncrypted == true)
-    #expect(driver.session.status.audioGrant?.role == .secondary)
+    #expect(driver.session.status.audio.grant?.isEncrypted == true)
+    #expect(driver.session.status.audio.grant?.role == .secondary)
     _ = driver.take()
     driver.loseSecondary()
     #expect(driver.take() == ["⇒ close", "• audio stopped transport-lost", "• failed", "■"])
@@ -141,13 +141,13 @@ import Testing
     let driver = encrypted(video: [2], audio: [1])
     driver.setAudioRequest(AudioStartRequest())
     driver.wait(WaitAnnouncement.settlingTime)
-    #expect(driver.session.status.audioWait == .noTransport)
-    #expect(driver.session.status.videoGrant?.isEncrypted == true)
+    #expect(driver.session.status.audio.wait == .noTransport)
+    #expect(driver.session.status.video.grant?.isEncrypted == true)
     #expect(!driver.take().contains { $0.contains("StartService audio") })
     // Once there is no video any more, sound need not give way.
     driver.setVideoRequest(nil)
     driver.control(.endServiceACK, .video, on: .secondary)
-    #expect(driver.session.status.audioWait == nil)
+    #expect(driver.session.status.audio.wait == nil)
     #expect(driver.take().contains("→ StartService audio encrypted"))
   }
 
@@ -167,15 +167,15 @@ import Testing
     driver.setVideoRequest(AppDriver.videoRequest)
     driver.control(.endServiceACK, .audio, on: list == [1] ? .primary : .secondary)
     driver.wait(WaitAnnouncement.settlingTime)
-    #expect(driver.session.status.audioWait == .noTransport)
-    #expect(driver.session.status.videoState == .starting)
+    #expect(driver.session.status.audio.wait == .noTransport)
+    #expect(driver.session.status.video.state == .starting)
   }
 
   /// Nor may records on the primary overtake those that may still be on their way.
   @Test(arguments: [true, false]) func aMoveWaitsForTheEnd(isConfirmed: Bool) {
     let driver = encrypted()
     encryptRPCs(driver)
-    #expect(driver.session.status.videoState == .stopping)
+    #expect(driver.session.status.video.state == .stopping)
     _ = driver.take()
     if isConfirmed { driver.control(.endServiceACK, .video, on: .secondary) }
     driver.wait(.seconds(6))

@@ -37,8 +37,8 @@ import TestSupport
       }
       for _ in 0..<6 { HonestHeadUnit.answer(driver) }
       let expected: TransportRole = list.first == 2 ? .secondary : .primary
-      #expect(driver.session.status.videoGrant?.role == expected, "\(order)")
-      #expect(driver.session.status.audioGrant?.role == expected, "\(order)")
+      #expect(driver.session.status.video.grant?.role == expected, "\(order)")
+      #expect(driver.session.status.audio.grant?.role == expected, "\(order)")
     }
   }
 
@@ -105,9 +105,9 @@ import TestSupport
       driver.wait(.seconds(3))
     }
     #expect(
-      driver.session.status.videoGrant?.role.rawValue == (video == [2] || video == [2, 1] ? 2 : 1), "seed \(seed)")
+      driver.session.status.video.grant?.role.rawValue == (video == [2] || video == [2, 1] ? 2 : 1), "seed \(seed)")
     #expect(
-      driver.session.status.audioGrant?.role.rawValue == (audio == [2] || audio == [2, 1] ? 2 : 1), "seed \(seed)")
+      driver.session.status.audio.grant?.role.rawValue == (audio == [2] || audio == [2, 1] ? 2 : 1), "seed \(seed)")
     driver.lose()
     #expect(driver.isClosed)
     #expect(driver.session.nextDeadline == nil)

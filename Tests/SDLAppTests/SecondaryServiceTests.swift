@@ -24,7 +24,7 @@ import Testing
     #expect(driver.take() == ["⇒ \(Self.start)", "• secondary registered 192.0.2.1:54321"])
     driver.acknowledgeVideo(on: .secondary)
     #expect(driver.take() == ["• started 800×480 epoch 1"])
-    #expect(driver.session.status.videoGrant?.role == .secondary)
+    #expect(driver.session.status.video.grant?.role == .secondary)
     driver.finish()
     // One connection could overtake the other.
     #expect(driver.take() == ["• stopped app", "⇒ EndService video"])
@@ -69,27 +69,27 @@ import Testing
     driver.status(.full, .streamable)
     driver.loseSecondary()
     driver.wait(.milliseconds(500))
-    #expect(driver.session.status.videoState == (row.before == nil ? .stopped : .starting))
-    #expect(driver.session.status.videoWait == row.wait)
+    #expect(driver.session.status.video.state == (row.before == nil ? .stopped : .starting))
+    #expect(driver.session.status.video.wait == row.wait)
     if row.before == .primary {
       driver.acknowledgeVideo()
-      #expect(driver.session.status.videoGrant?.role == .primary)
+      #expect(driver.session.status.video.grant?.role == .primary)
     }
     driver.wait(.seconds(1))
     driver.connectSecondary()
     driver.control(.registerSecondaryTransportACK, .control, on: .secondary)
     if row.before == .primary, row.with == .secondary {
-      #expect(driver.session.status.videoGrant == nil)
+      #expect(driver.session.status.video.grant == nil)
       driver.control(.endServiceACK, .video)
     }
     if row.with == .secondary { driver.acknowledgeVideo(on: .secondary) }
-    #expect(driver.session.status.videoGrant?.role == row.with)
-    #expect(driver.session.status.videoWait == (row.with == nil ? row.wait : nil))
+    #expect(driver.session.status.video.grant?.role == row.with)
+    #expect(driver.session.status.video.wait == (row.with == nil ? row.wait : nil))
     driver.loseSecondary()
     if row.with == .secondary, row.before == .primary { driver.acknowledgeVideo() }
     driver.wait(.milliseconds(500))
-    #expect(driver.session.status.videoGrant?.role == row.before)
-    #expect(driver.session.status.videoWait == row.wait)
+    #expect(driver.session.status.video.grant?.role == row.before)
+    #expect(driver.session.status.video.wait == row.wait)
   }
 
   /// EndService here, its answer, StartService there.
@@ -98,7 +98,7 @@ import Testing
     driver.updateTransport(nil, nil)
     driver.status(.full, .streamable)
     driver.acknowledgeVideo()
-    #expect(driver.session.status.videoGrant?.role == .primary)
+    #expect(driver.session.status.video.grant?.role == .primary)
     _ = driver.take()
     driver.updateTransport("192.0.2.1", 54321)
     driver.connectSecondary()
@@ -106,12 +106,12 @@ import Testing
     driver.control(.registerSecondaryTransportACK, .control, on: .secondary)
     #expect(
       driver.take() == ["• stopped moved", "→ EndService video", "• secondary registered 192.0.2.1:54321"])
-    #expect(driver.session.status.videoGrant == nil)
+    #expect(driver.session.status.video.grant == nil)
     driver.control(.endServiceACK, .video)
     #expect(driver.take() == ["⇒ \(Self.start)"])
     driver.acknowledgeVideo(on: .secondary)
     #expect(driver.take() == ["• started 800×480 epoch 2"])
-    #expect(driver.session.status.videoGrant?.role == .secondary)
+    #expect(driver.session.status.video.grant?.role == .secondary)
   }
 
   /// The next start must not arrive before the end, which goes another way: it waits longer for the answer than on the
@@ -154,7 +154,7 @@ import Testing
     driver.setAppState(.background)
     driver.connectSecondary()
     driver.control(.registerSecondaryTransportACK, .control, on: .secondary)
-    #expect(driver.session.status.videoGrant?.role == .primary)
+    #expect(driver.session.status.video.grant?.role == .primary)
     _ = driver.take()
     driver.setAppState(.foreground)
     #expect(driver.take() == ["• stopped moved", "→ EndService video"])
@@ -227,7 +227,7 @@ import Testing
     driver.connectSecondary()
     driver.control(.registerSecondaryTransportACK, .control, on: .secondary)
     #expect(driver.take().contains("⇒ \(Self.start)"))
-    #expect(driver.session.status.videoWait == nil)
+    #expect(driver.session.status.video.wait == nil)
     // The former loss is no reason any more.
     let status = driver.session.secondaryTransport
     #expect(status.reason == nil && status.counters.attempts == 2 && status.counters.registrations == 2)
@@ -262,7 +262,7 @@ import Testing
       driver.status(.full, .streamable)
       driver.wait(.milliseconds(500))
       #expect(driver.secondaryAttempt == nil)
-      #expect(driver.session.status.videoWait == wait)
+      #expect(driver.session.status.video.wait == wait)
       #expect(driver.session.secondaryTransport.state == .none)
     }
   }
@@ -301,7 +301,7 @@ import Testing
     _ = driver.take()
     driver.acknowledgeVideo()
     #expect(driver.take() == ["• diagnostic", "→ EndService video"])
-    #expect(driver.session.status.videoGrant == nil)
+    #expect(driver.session.status.video.grant == nil)
     driver.refuseVideo()
     driver.control(.endServiceACK, .video)
     #expect(driver.take() == ["• diagnostic", "• diagnostic"])
@@ -356,14 +356,14 @@ import Testing
     driver.setAudioRequest(AudioStartRequest())
     #expect(driver.take().last == "⇒ StartService audio")
     driver.control(.startServiceACK, .audio, on: .secondary)
-    #expect(driver.session.status.audioGrant?.role == .secondary)
-    #expect(driver.session.status.videoGrant?.role == .primary)
+    #expect(driver.session.status.audio.grant?.role == .secondary)
+    #expect(driver.session.status.video.grant?.role == .primary)
     _ = driver.take()
     driver.loseSecondary()
     #expect(driver.take().prefix(2) == ["⇒ close", "• audio stopped transport-lost"])
     #expect(driver.isStreaming)
     driver.wait(.milliseconds(500))
-    #expect(driver.session.status.audioWait == .secondaryTransport)
+    #expect(driver.session.status.audio.wait == .secondaryTransport)
   }
 
   /// Over Bluetooth frames are small and the bitrate is bounded, but not on the secondary transport.
@@ -374,13 +374,13 @@ import Testing
     driver.status(.full, .streamable)
     driver.wait(.seconds(1))
     driver.acknowledgeVideo()
-    #expect(driver.session.status.videoGrant?.maximumPayload == 8192)
-    #expect(driver.session.status.videoGrant?.transportClass == .bluetooth)
+    #expect(driver.session.status.video.grant?.maximumPayload == 8192)
+    #expect(driver.session.status.video.grant?.transportClass == .bluetooth)
     driver.connectSecondary()
     driver.control(.registerSecondaryTransportACK, .control, on: .secondary)
     driver.control(.endServiceACK, .video)
     driver.acknowledgeVideo(on: .secondary)
-    #expect(driver.session.status.videoGrant?.maximumPayload == 131_060)
-    #expect(driver.session.status.videoGrant?.transportClass == .tcpWiFi)
+    #expect(driver.session.status.video.grant?.maximumPayload == 131_060)
+    #expect(driver.session.status.video.grant?.transportClass == .tcpWiFi)
   }
 }

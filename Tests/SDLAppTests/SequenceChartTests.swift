@@ -124,7 +124,7 @@ import Testing
   @Test(arguments: JoinedSessions.seeds) func resize(seed: UInt64) {
     let sessions = JoinedSessions.streaming(JoinedSessions.configuration { $0.refusesUnknownSizes = false }, seed: seed)
     var update = VideoStreamingCapability()
-    update.preferredResolution = ImageResolution(400, 380)
+    update.preferredResolution = VideoSize(400, 380)
     sessions.headUnitDoes { $0.updateCapability(update, now: $1) }
     #expect(sessions.take() == ["← OnSystemCapabilityUpdated", "• capability 400×380"])
     sessions.headUnitDoes { $0.updateCapability(update, now: $1) }

@@ -136,7 +136,7 @@ import Testing
     var capability = AppDriver.capability
     capability.additionalCapabilities = (0..<5000).map { index in
       var entry = VideoStreamingCapability()
-      entry.preferredResolution = ImageResolution(100 + index, 480)
+      entry.preferredResolution = VideoSize(100 + index, 480)
       return entry
     }
     driver.answerCapability(capability)
@@ -156,7 +156,7 @@ import Testing
     driver.control(.startServiceACK, .rpc, payload: [0, 1, 0, 1])
     driver.acceptRegistration {
       $0.rpcVersion = RPCVersion(4, 4)
-      $0.screenResolution = ImageResolution(800, 480)
+      $0.screenResolution = VideoSize(800, 480)
     }
     driver.setVideoRequest(AppDriver.videoRequest)
     driver.setSupportedDisplays([VideoDisplay(size: VideoSize(800, 480))])

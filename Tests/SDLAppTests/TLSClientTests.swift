@@ -52,7 +52,7 @@ import Testing
     sessions.setVideoRequest(AppDriver.videoRequest)
     sessions.wait(.seconds(1))
     #expect(!sessions.take().contains { $0.contains("single control") })
-    #expect(sessions.app.status.videoGrant?.isEncrypted == true)
+    #expect(sessions.app.status.video.grant?.isEncrypted == true)
   }
 
   /// SDL Core as a server was seen to answer error 5 to what comes at once.
@@ -116,7 +116,7 @@ import Testing
     #expect(!driver.isStreaming && driver.failure == nil)
     driver.receive(handshake(last))
     #expect(driver.isStreaming)
-    #expect(driver.session.status.videoGrant?.isEncrypted == true)
+    #expect(driver.session.status.video.grant?.isEncrypted == true)
   }
 
   /// The handshake of a head unit that acknowledges the service before its last message, which is returned.

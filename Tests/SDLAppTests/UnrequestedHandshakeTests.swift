@@ -47,7 +47,7 @@ import Testing
     driver.setVideoRequest(AppDriver.videoRequest)
     driver.shakeHands()
     driver.acknowledgeEncrypted(.video)
-    #expect(driver.session.status.videoGrant?.isEncrypted == true && channels.count == 1)
+    #expect(driver.session.status.video.grant?.isEncrypted == true && channels.count == 1)
   }
 
   /// The app has no start that is unanswered: its video was refused, runs in clear, or has ended.

@@ -35,7 +35,7 @@ import Testing
   @Test(arguments: [0, 99, 101]) func statusRightBehindTheEnd(milliseconds: Int) {
     let driver = AppDriver.streaming()
     driver.control(.endService, .video)
-    #expect(driver.session.status.videoGrant == nil)
+    #expect(driver.session.status.video.grant == nil)
     driver.wait(.milliseconds(milliseconds))
     driver.status(.none, .notStreamable)
     let lines = driver.take()

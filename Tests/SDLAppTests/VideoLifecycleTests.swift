@@ -130,12 +130,12 @@ import Testing
 
   @Test func acknowledgementsOfNothing() {
     let driver = AppDriver.streaming()
-    let grant = driver.session.status.videoGrant
+    let grant = driver.session.status.video.grant
     driver.acknowledgeVideo(VideoServiceParameters(width: 320, height: 200))
     driver.refuseVideo()
     driver.control(.endServiceACK, .video)
     #expect(driver.take().isEmpty)
-    #expect(driver.session.status.videoGrant == grant)
+    #expect(driver.session.status.video.grant == grant)
   }
 
   /// Acknowledged, stopped at once, tried again.
@@ -143,7 +143,7 @@ import Testing
     let driver = AppDriver.streaming()
     driver.control(.endService, .video)
     #expect(driver.take() == ["→ EndServiceACK video"])
-    #expect(driver.session.status.videoGrant == nil)
+    #expect(driver.session.status.video.grant == nil)
     driver.control(.endService, .video)
     #expect(driver.take() == ["→ EndServiceACK video"])
     driver.wait(.milliseconds(100))

@@ -97,6 +97,19 @@ private typealias VideoStartHistory = StreamStartHistory<VideoStartRequest>
     #expect(history == VideoStartHistory())
   }
 
+  /// With streams in between it is the driver who takes it away.
+  @Test func refusalsBetweenStreamsThatCostTheLevel() {
+    var history = VideoStartHistory()
+    for round in 1...6 {
+      let now = Duration.seconds(100 * round)
+      #expect(history.refused(Self.refusal, now: now) == .retry(after: .seconds(2)))
+      #expect(history.levelLost(isStarting: false, now: now + .seconds(1)) == nil)
+      history.levelAllowsStream()
+      history.accepted()
+      history.streamEnded(after: .seconds(60))
+    }
+  }
+
   /// Any answer shows that the head unit does not need the longer time for the next one.
   @Test(arguments: ["accepted", "refused", "refused for good"]) func answerAfterNone(answer: String) {
     var history = VideoStartHistory()

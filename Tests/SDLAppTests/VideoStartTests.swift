@@ -125,7 +125,7 @@ import Testing
   func acceptedSize(_ answer: Answer) {
     let driver = AppDriver.starting()
     driver.acknowledgeVideo(VideoServiceParameters(width: answer.width, height: answer.height))
-    #expect(driver.session.status.videoGrant?.size == answer.accepted)
+    #expect(driver.session.status.video.grant?.size == answer.accepted)
     #expect(driver.diagnostics.count == answer.diagnostics)
     _ = driver.take()
     // Requesting the acknowledged size is no change.
@@ -159,7 +159,7 @@ import Testing
     #expect(driver.take().last == "→ StartService video 800×480 RTP H264")
     driver.acknowledgeVideo(
       VideoServiceParameters(videoProtocol: answer.videoProtocol, videoCodec: answer.codec))
-    #expect(driver.session.status.videoGrant?.streamingProtocol == answer.streamingProtocol)
+    #expect(driver.session.status.video.grant?.streamingProtocol == answer.streamingProtocol)
     guard answer.streamingProtocol == nil else {
       _ = driver.take()
       // Whatever the head unit acknowledged, the request is still the same.
@@ -227,7 +227,7 @@ import Testing
     let driver = AppDriver.ready(request: VideoStartRequest(size: VideoSize(800, 480), isBare: true))
     driver.status(.full, .streamable)
     driver.acknowledgeVideo(VideoServiceParameters(width: 640, height: 360, videoProtocol: "RTP", videoCodec: "H264"))
-    let grant = driver.session.status.videoGrant
+    let grant = driver.session.status.video.grant
     #expect(grant?.size == VideoSize(640, 360) && grant?.isSizeOverridden == true && grant?.streamingProtocol == .rtp)
     _ = driver.take()
     driver.setVideoRequest(VideoStartRequest(size: VideoSize(640, 360), isBare: true))

@@ -22,7 +22,7 @@ extension ConnectionRecorder {
   func waitForAudioState(_ state: StreamState) -> Bool {
     eventually {
       let states = self.events.compactMap {
-        if case .sessionChanged(let status, _) = $0 { status.audioState } else { nil }
+        if case .sessionChanged(let status, _) = $0 { status.audio.state } else { nil }
       }
       return states.last == state
     }

@@ -31,7 +31,7 @@ import Testing
   @Test(
     arguments: [
       (.level(.full, .streamable), "on screen", "app 7"), (.audioStreaming(.audible), "on screen", "app 7"),
-      (.resize(ImageResolution(400, 240), scale: nil), "on screen", "app 7"),
+      (.resize(VideoSize(400, 240), scale: nil), "on screen", "app 7"),
       (.update(VideoStreamingCapability()), "on screen", "app 7"),
       (.activate(nil), "on screen", "app 7"), (.activate(2), "app 2", "app 2"),
       (.close(nil), "on screen", "app 7"), (.close(2), "app 2", "app 2"),

@@ -82,7 +82,7 @@ extension LinkTests {
       #expect(pair.app.waitForGrant() != nil)
       pair.connection.setAppState(.background)
       let isSuspended: Bool? = pair.app.waitFor {
-        if case .sessionChanged(let status, _) = $0, status.videoState == .suspended { true } else { nil }
+        if case .sessionChanged(let status, _) = $0, status.video.state == .suspended { true } else { nil }
       }
       #expect(isSuspended == true)
       pair.relay.cutNow()

@@ -19,7 +19,7 @@ extension LinkTests {
       try connection.start()
       let size = app.waitFor { event in
         if case .session(.videoCapability(let capability, _)) = event,
-          capability?.preferredResolution == ImageResolution(640, 360)
+          capability?.preferredResolution == VideoSize(640, 360)
         {
           capability?.preferredResolution
         } else {

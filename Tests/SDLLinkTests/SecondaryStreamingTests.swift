@@ -218,7 +218,7 @@ extension LinkTests {
         $0.behaviour.secondaryTransport = .elsewhere(
           TransportEventUpdate(address: "127.0.0.1", port: Int32(refusing.port)))
       }
-      let wait = pair.app.waitFor { if case .sessionChanged(let status, _) = $0 { status.videoWait } else { nil } }
+      let wait = pair.app.waitFor { if case .sessionChanged(let status, _) = $0 { status.video.wait } else { nil } }
       #expect(wait == .secondaryTransport)
       let reason = pair.app.waitFor {
         if case .session(.secondaryTransportChanged(let status)) = $0 { status.reason } else { nil }
@@ -229,7 +229,7 @@ extension LinkTests {
       pair.server.perform(.behave(.secondaryTransport(.served)))
       #expect(try #require(pair.app.waitForGrant()).role == .secondary)
       let waits: Bool? = pair.app.waitFor {
-        if case .sessionChanged(let status, _) = $0, status.videoGrant != nil { status.videoWait != nil } else { nil }
+        if case .sessionChanged(let status, _) = $0, status.video.grant != nil { status.video.wait != nil } else { nil }
       }
       #expect(waits == false)
       pair.stop()

@@ -169,16 +169,16 @@ extension LinkTests {
       let pair = try StreamingPair(app: app)
       pair.connection.setAppState(.background)
       let isSuspended: Bool? = app.waitFor {
-        if case .sessionChanged(let status, _) = $0, status.videoState == .suspended { true } else { nil }
+        if case .sessionChanged(let status, _) = $0, status.video.state == .suspended { true } else { nil }
       }
       #expect(isSuspended == true)
       pair.connection.setTimer(at: pair.connection.clock.now)
       #expect(app.waitForGrant(number: 2)?.size == another.size)
       let states = app.events.compactMap { event -> StreamState? in
-        guard case .sessionChanged(let status, _) = event, status.videoGrant?.epoch == pair.grant.epoch else {
+        guard case .sessionChanged(let status, _) = event, status.video.grant?.epoch == pair.grant.epoch else {
           return nil
         }
-        return status.videoState
+        return status.video.state
       }
       #expect(states.drop { $0 != .suspended }.allSatisfy { $0 == .suspended }, "\(states)")
       pair.stop()

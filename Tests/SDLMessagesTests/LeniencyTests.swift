@@ -91,7 +91,7 @@ import Testing
         {"preferredResolution":{"resolutionWidth":800.0,"resolutionHeight":3.8e2},"maxBitrate":20000.0,
          "preferredFPS":15.0,"scale":1,"diagonalScreenSize":8}
         """))
-    #expect(capability.preferredResolution == ImageResolution(800, 380))
+    #expect(capability.preferredResolution == VideoSize(800, 380))
     #expect(capability.maxBitrate == 20000 && capability.preferredFPS == 15)
     #expect(capability.scale == 1 && capability.diagonalScreenSize == 8)
   }
@@ -125,7 +125,7 @@ import Testing
     let text = #"{"additionalVideoStreamingCapabilities":[\#(entries.joined(separator: ","))]}"#
     let capability = try VideoStreamingCapability(json: json(text))
     #expect(capability.additionalCapabilities?.count == 100)
-    #expect(capability.additionalCapabilities?.last?.preferredResolution == ImageResolution(100, 10))
+    #expect(capability.additionalCapabilities?.last?.preferredResolution == VideoSize(100, 10))
   }
 
   @Test func nestedAdditionalCapabilitiesAreIgnored() throws {

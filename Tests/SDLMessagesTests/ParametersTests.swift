@@ -24,7 +24,7 @@ import Testing
     response.displayLanguage = "EN-US"
     response.videoStreaming = true
     response.graphicSupported = true
-    response.screenResolution = ImageResolution(800, 480)
+    response.screenResolution = VideoSize(800, 480)
     response.make = "SDL"
     response.model = "Generic"
     response.modelYear = "2019"
@@ -116,7 +116,7 @@ import Testing
 
   @Test func systemCapability() throws {
     var root = VideoStreamingCapability()
-    root.preferredResolution = ImageResolution(800, 380)
+    root.preferredResolution = VideoSize(800, 380)
     root.maxBitrate = 20000
     root.supportedFormats = [.rawH264, .rtpH264, VideoStreamingFormat(videoProtocol: "RTSP", codec: "Theora")]
     root.hapticSpatialDataSupported = true
@@ -125,7 +125,7 @@ import Testing
     root.scale = 1.5
     root.preferredFPS = 15
     var additional = VideoStreamingCapability()
-    additional.preferredResolution = ImageResolution(480, 320)
+    additional.preferredResolution = VideoSize(480, 320)
     root.additionalCapabilities = [additional]
     let capability = SystemCapability(type: .videoStreaming, videoStreaming: root)
     let text = """
@@ -214,7 +214,7 @@ import Testing
       change(&response)
       return response.json["displayCapabilities"]?.object
     }
-    let resolution = try #require(display { $0.screenResolution = ImageResolution(800, 480) })
+    let resolution = try #require(display { $0.screenResolution = VideoSize(800, 480) })
     #expect(resolution["graphicSupported"] == .bool(true) && resolution["screenParams"]?.object?.count == 2)
     let graphics = try #require(display { $0.graphicSupported = false })
     #expect(graphics["graphicSupported"] == .bool(false) && graphics["screenParams"] == nil)

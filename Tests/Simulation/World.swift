@@ -364,7 +364,7 @@ final class World {
       return checkAgreement()
     }
     let state =
-      "video \(app.status.videoState), sound \(app.status.audioState), HMI \(app.status.hmi?.level?.rawValue ?? "-")"
+      "video \(app.status.video.state), sound \(app.status.audio.state), HMI \(app.status.hmi?.level?.rawValue ?? "-")"
     find(.liveness, "no picture or sound \(bound) after the faults: \(state), \(app.failure.map { "\($0)" } ?? "")")
   }
 

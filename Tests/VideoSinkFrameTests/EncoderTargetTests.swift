@@ -41,7 +41,7 @@ import Testing
       (.small(frameRate: nil, maximumBitrate: nil), "max-framerate=60 bitrate=8000", [8000, 30]),
     ] as [(HeadUnitConfiguration, String, [Int])])
   func merged(_ headUnit: HeadUnitConfiguration, _ properties: String, _ expected: [Int]) throws {
-    let size = headUnit.videoCapability?.preferredResolution ?? ImageResolution(320, 240)
+    let size = headUnit.videoCapability?.preferredResolution ?? VideoSize(320, 240)
     let harness = try SinkHarness(
       headUnit, caps: Picture.caps(size.width, size.height),
       properties: "sync=false adaptive-bitrate=false \(properties)")
@@ -101,7 +101,7 @@ import Testing
     try harness.deliver(1)
     var update = VideoStreamingCapability()
     update.scale = 1
-    update.preferredResolution = ImageResolution(320, 240)
+    update.preferredResolution = VideoSize(320, 240)
     harness.headUnit.server.perform(.update(update))
     try harness.settle()
     try harness.deliver(1)

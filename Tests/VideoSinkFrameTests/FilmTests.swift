@@ -24,7 +24,7 @@ import Testing
     try pipeline.playFromStart()
     try pipeline.waitForEnd()
     #expect(headUnit.record.video.count == count)
-    #expect(headUnit.record.startedSizes == [ImageResolution(400, 240)])
+    #expect(headUnit.record.startedSizes == [VideoSize(400, 240)])
     #expect(try pipeline.sink.statistics["frames-in"] == count && pipeline.sink.statistics.dropped == 0)
   }
 
@@ -70,7 +70,7 @@ import Testing
     // later than the first pictures wait.
     let hasPaused = headUnit.record.gaps.contains { $0 > .milliseconds(500) }
     #expect((38...45).contains(count) || ((46...90).contains(count) && hasPaused), "\(count)")
-    #expect(headUnit.record.startedSizes == [ImageResolution(320, 240)])
+    #expect(headUnit.record.startedSizes == [VideoSize(320, 240)])
     #expect(try decode(headUnit.record.video, width: 320, height: 240).count == count)
     #expect(pipeline.messages.allSatisfy { $0.error == nil && $0.warning == nil })
   }

@@ -233,7 +233,7 @@ import struct TestSupport.Picture
     try harness.pipeline.waitForElementMessage("sdl-stream-started")
     for unit in try encodedUnits(3) { harness.push(unit.bytes, flags: unit.flags) }
     try harness.headUnit.waitForFrames(3)
-    #expect(harness.headUnit.record.startedSizes == [ImageResolution(320, 240)])
+    #expect(harness.headUnit.record.startedSizes == [VideoSize(320, 240)])
   }
 }
 

@@ -21,7 +21,7 @@ import Testing
 
   /// Where the dark square is in the last picture of the present service, in head-unit pixels; nil without one.
   private static func mark(
-    _ headUnit: TestHeadUnit, display: ImageResolution, picture: ImageResolution
+    _ headUnit: TestHeadUnit, display: VideoSize, picture: VideoSize
   ) throws -> (x: Double, y: Double)? {
     let record = headUnit.record
     let units = record.video[try #require(record.starts.last)...]
@@ -56,8 +56,8 @@ import Testing
 
   /// Touches, waits until pictures made after that have arrived, and expects the mark.
   private static func expectMark(
-    _ headUnit: TestHeadUnit, _ pipeline: Pipeline, at x: Int, _ y: Int, display: ImageResolution,
-    picture: ImageResolution
+    _ headUnit: TestHeadUnit, _ pipeline: Pipeline, at x: Int, _ y: Int, display: VideoSize,
+    picture: VideoSize
   ) throws {
     let tolerance = Double(display.width) / Double(picture.width)
     func perform(_ line: String, frames count: Int) throws {
@@ -77,11 +77,11 @@ import Testing
   /// Display, scale, size of the pictures.
   @Test(
     arguments: [
-      (ImageResolution(320, 240), 1, ImageResolution(320, 240)),
-      (ImageResolution(400, 300), 1.25, ImageResolution(320, 240)),
-      (ImageResolution(800, 380), 1.5, ImageResolution(532, 252)),
-    ] as [(ImageResolution, Double, ImageResolution)])
-  func markIsUnderTheFinger(display: ImageResolution, scale: Double, picture: ImageResolution) throws {
+      (VideoSize(320, 240), 1, VideoSize(320, 240)),
+      (VideoSize(400, 300), 1.25, VideoSize(320, 240)),
+      (VideoSize(800, 380), 1.5, VideoSize(532, 252)),
+    ] as [(VideoSize, Double, VideoSize)])
+  func markIsUnderTheFinger(display: VideoSize, scale: Double, picture: VideoSize) throws {
     let headUnit = try TestHeadUnit(Self.configuration(display.width, display.height, scale))
     let pipeline = try Self.painting(headUnit)
     try pipeline.play()

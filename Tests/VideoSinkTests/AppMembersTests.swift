@@ -99,7 +99,7 @@ import Testing
     var status = AppSession.Status()
     status.hmi = level.map { HMIStatus(level: $0, videoStreamingState: .streamable) }
     guard isStreaming else { return status }
-    status.videoGrant = VideoGrant(
+    status.video.grant = VideoGrant(
       media: MediaGrant(service: .video, epoch: 1, sessionID: 1, version: 5, maximumPayload: 1000),
       size: VideoSize(320, 240))
     return status

@@ -67,8 +67,8 @@ import Testing
       MediaGrant(service: service, epoch: 1, sessionID: 1, version: 5, maximumPayload: 1000)
     }
     var status = AppSession.Status()
-    if video { status.videoGrant = VideoGrant(media: media(.video), size: VideoSize(320, 240)) }
-    if audio { status.audioGrant = AudioGrant(media: media(.audio), format: PCMFormat(), isFormatAssumed: false) }
+    if video { status.video.grant = VideoGrant(media: media(.video), size: VideoSize(320, 240)) }
+    if audio { status.audio.grant = AudioGrant(media: media(.audio), format: PCMFormat(), isFormatAssumed: false) }
     return status
   }
 
@@ -85,7 +85,7 @@ import Testing
   func stateAfterTheEndOfAStream(end: AppSession.Event, rest: StreamService?, state: ConnectionState) throws {
     let bench = try Bench()
     let both = status(video: true, audio: true)
-    if let video = both.videoGrant { bench.report(.sessionChanged(both, by: [.videoStarted(video)])) }
+    if let video = both.video.grant { bench.report(.sessionChanged(both, by: [.videoStarted(video)])) }
     #expect(bench.status.connection == .streaming)
     bench.report(.sessionChanged(status(video: rest == .video, audio: rest == .audio), by: [end]))
     #expect(bench.status.connection == state)
@@ -95,7 +95,7 @@ import Testing
   @Test func soundStreams() throws {
     let bench = try Bench()
     let sound = status(video: false, audio: true)
-    if let grant = sound.audioGrant { bench.report(.sessionChanged(sound, by: [.audioStarted(grant)])) }
+    if let grant = sound.audio.grant { bench.report(.sessionChanged(sound, by: [.audioStarted(grant)])) }
     #expect(bench.status.connection == .streaming)
   }
 

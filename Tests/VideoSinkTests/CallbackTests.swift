@@ -90,7 +90,7 @@ import Testing
     }
     switch cause {
     case .departure: try headUnit.show(.background)
-    case .resize: headUnit.server.perform(.resize(ImageResolution(480, 320), scale: 1))
+    case .resize: headUnit.server.perform(.resize(VideoSize(480, 320), scale: 1))
     case .loss: headUnit.server.perform(.cut)
     }
     try seek.wait()

@@ -156,7 +156,7 @@ import Testing
 @Suite struct FirstCapsTests {
   @Test(arguments: ["videotestsrc is-live=true", "videotestsrc", "videotestsrc is-live=true ! queue"])
   func comeLate(_ source: String) throws {
-    let screen = ImageResolution(64, 48)
+    let screen = VideoSize(64, 48)
     // With the policy `drop`, upstream does not wait for the sizes.
     let harness = try ResizeHarness(
       .small(64, 48, frameRate: 60), source: "\(source) ! videoconvert name=convert", properties: "suspend-policy=drop")

@@ -51,8 +51,8 @@ import Testing
       "videotestsrc is-live=true ! x264enc tune=zerolatency ! sdlvideosink name=sink uri=\(headUnit.uri)")
     try pipeline.play()
     try headUnit.waitForFrames(3)
-    try headUnit.update { $0.preferredResolution = ImageResolution(400, 240) }
-    try headUnit.wait(for: "another size") { $0.startedSizes.last == ImageResolution(400, 240) ? true : nil }
+    try headUnit.update { $0.preferredResolution = VideoSize(400, 240) }
+    try headUnit.wait(for: "another size") { $0.startedSizes.last == VideoSize(400, 240) ? true : nil }
     #expect(pipeline.drain().allSatisfy { $0.error == nil })
   }
 }

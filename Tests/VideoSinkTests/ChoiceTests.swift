@@ -23,7 +23,7 @@ import Testing
     -> VideoStreamingCapability
   {
     var entry = VideoStreamingCapability()
-    entry.preferredResolution = ImageResolution(width, height)
+    entry.preferredResolution = VideoSize(width, height)
     entry.diagonalScreenSize = inches
     entry.scale = scale
     return entry

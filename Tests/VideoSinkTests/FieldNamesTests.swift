@@ -67,7 +67,7 @@ import Testing
     var info = HeadUnitInfo(RPCServiceAcknowledgement(), protocolVersion: ProtocolVersion(5))
     info.announcedPCMFormat = PCMFormat(samplingRate: .hertz8000, sampleSize: .bits8)
     var capability = VideoStreamingCapability()
-    capability.preferredResolution = ImageResolution(800, 480)
+    capability.preferredResolution = VideoSize(800, 480)
     capability.maxBitrate = 10_000
     capability.preferredFPS = 30
     capability.scale = 1.5

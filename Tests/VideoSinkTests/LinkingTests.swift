@@ -64,6 +64,6 @@ import Testing
     pipeline.expectReturn("the encoder is not linked") { _ in #expect(gst_element_link(encoder, sink) != 0) }
     try pipeline.play()
     try pipeline.waitForEnd()
-    #expect(headUnit.record.startedSizes == [ImageResolution(400, 240)] && headUnit.record.video.count == 30)
+    #expect(headUnit.record.startedSizes == [VideoSize(400, 240)] && headUnit.record.video.count == 30)
   }
 }

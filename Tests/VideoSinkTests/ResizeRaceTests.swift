@@ -10,8 +10,8 @@ import Testing
 /// The head unit resizes while caps and buffers are in flight: whenever that happens, the last size wins.
 @Suite struct ResizeRaceTests {
   private static let sizes = [
-    ImageResolution(64, 48), ImageResolution(80, 48), ImageResolution(96, 64), ImageResolution(64, 96),
-    ImageResolution(128, 96), ImageResolution(48, 64),
+    VideoSize(64, 48), VideoSize(80, 48), VideoSize(96, 64), VideoSize(64, 96),
+    VideoSize(128, 96), VideoSize(48, 64),
   ]
 
   /// How upstream brings pictures.

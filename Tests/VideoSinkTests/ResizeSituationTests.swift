@@ -8,13 +8,13 @@ import Testing
 
 /// The head unit resizes at the worst moments.
 @Suite struct ResizeSituationTests {
-  private static let first = ImageResolution(320, 240)
-  private static let second = ImageResolution(480, 320)
-  private static let third = ImageResolution(160, 120)
+  private static let first = VideoSize(320, 240)
+  private static let second = VideoSize(480, 320)
+  private static let third = VideoSize(160, 120)
   private static let encoder = "x264enc tune=zerolatency speed-preset=ultrafast key-int-max=300 threads=1"
   private static let profile = "video/x-h264,profile=constrained-baseline"
 
-  private func expectEnd(_ harness: ResizeHarness, _ sizes: [ImageResolution]) throws {
+  private func expectEnd(_ harness: ResizeHarness, _ sizes: [VideoSize]) throws {
     let last = try #require(sizes.last)
     try harness.waitForFrames(of: last)
     #expect(harness.headUnit.record.startedSizes == sizes)

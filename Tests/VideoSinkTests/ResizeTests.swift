@@ -9,9 +9,9 @@ import Testing
 /// Resizes through pipeline, sink and head unit, and what the application hears of them. `VideoNegotiationResizeTests`
 /// has them all.
 @Suite struct ResizeTests {
-  private static let first = ImageResolution(320, 240)
-  private static let second = ImageResolution(480, 320)
-  private static let third = ImageResolution(160, 120)
+  private static let first = VideoSize(320, 240)
+  private static let second = VideoSize(480, 320)
+  private static let third = VideoSize(160, 120)
 
   @Test func onceBehindTheStart() throws {
     // Slow enough that no frame is dropped after the message.
@@ -63,7 +63,7 @@ import Testing
     let harness = try ResizeHarness(
       source: "videotestsrc is-live=true ! video/x-raw,format=I420,width=320,height=240,framerate=30/1\(between)")
     try harness.start()
-    harness.resize(ImageResolution(480, 320))
+    harness.resize(VideoSize(480, 320))
     let error = try harness.pipeline.waitForError()
     #expect(error.isStream(GST_STREAM_ERROR_FORMAT), "\(error)")
     for part in ["320×240", "480×320", "put videoconvertscale before sdlvideosink"] {
@@ -109,7 +109,7 @@ import Testing
 
   // MARK: Another preferred size, while the present one is still taken
 
-  private func prefer(_ harness: ResizeHarness, _ size: ImageResolution, additional: ImageResolution) throws {
+  private func prefer(_ harness: ResizeHarness, _ size: VideoSize, additional: VideoSize) throws {
     var update = VideoStreamingCapability()
     update.preferredResolution = size
     var other = VideoStreamingCapability()

@@ -163,7 +163,7 @@ import Testing
     try pipeline.waitForElementMessage("sdl-stream-started")
     headUnit.server.perform(try #require(try HeadUnitCommand.parse("touch begin 0 319 239")))
     try recorder.wait(for: "touch") { $0 == ["touch-down 0 (319.0, 239.0)", "touch-frame"] }
-    headUnit.server.perform(.resize(ImageResolution(600, 450), scale: 1.5))
+    headUnit.server.perform(.resize(VideoSize(600, 450), scale: 1.5))
     try recorder.wait(for: "cancel") { $0.last == "touch-cancel" }
     try pipeline.waitForElementMessage("sdl-stream-started")
     headUnit.server.perform(try #require(try HeadUnitCommand.parse("touch begin 0 150 300")))

@@ -23,8 +23,8 @@ import Testing
     var status = AppStatus()
     status.connection = .ready
     status.peer = "peer"
-    status.session.videoGrant = video.map { VideoGrant(media: grant(.video, $0), size: VideoSize(320, 240)) }
-    status.session.audioGrant = audio.map {
+    status.session.video.grant = video.map { VideoGrant(media: grant(.video, $0), size: VideoSize(320, 240)) }
+    status.session.audio.grant = audio.map {
       AudioGrant(media: grant(.audio, $0), format: PCMFormat(), isFormatAssumed: false)
     }
     status.session.secondary.state = secondary

@@ -35,7 +35,7 @@ import Testing
     try pipeline.play()
     try waitForStart(pipeline, width: 800)
     try headUnit.waitForFrames(2)
-    headUnit.server.perform(.resize(ImageResolution(400, 380), scale: 1))
+    headUnit.server.perform(.resize(VideoSize(400, 380), scale: 1))
     let warning = try pipeline.waitForWarning()
     #expect(warning.isStream(GST_STREAM_ERROR_FORMAT))
     #expect(warning.text.contains("400×380") && warning.text.contains("aspect ratio 1.05"), "\(warning)")
@@ -45,7 +45,7 @@ import Testing
     try expectDropping(pipeline)
     #expect(headUnit.record.starts.count == 1)
 
-    headUnit.server.perform(.resize(ImageResolution(640, 320), scale: 1))
+    headUnit.server.perform(.resize(VideoSize(640, 320), scale: 1))
     try waitForStart(pipeline, width: 640)
     let count = headUnit.record.video.count
     try headUnit.waitForFrames(count + 2)
@@ -78,14 +78,14 @@ import Testing
     try pipeline.play()
     try waitForStart(pipeline, width: 800)
     for _ in 0..<2 {
-      for size in [ImageResolution(400, 380), ImageResolution(400, 390)] {
+      for size in [VideoSize(400, 380), VideoSize(400, 390)] {
         headUnit.server.perform(.resize(size, scale: 1))
         try pipeline.wait(for: "\(size)") { $0.warning?.text.contains("\(size)") }
         // What else an update may bring.
         try headUnit.update { $0.maxBitrate = 5000 + size.height }
       }
     }
-    headUnit.server.perform(.resize(ImageResolution(800, 380), scale: 1))
+    headUnit.server.perform(.resize(VideoSize(800, 380), scale: 1))
     try waitForStart(pipeline, width: 800)
     #expect(warnings(pipeline).count == 4, "\(warnings(pipeline))")
   }

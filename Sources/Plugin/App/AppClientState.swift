@@ -16,7 +16,7 @@ struct AppStatus: Sendable {
   var level: HMILevel { session.hmi?.level ?? .none }
 
   /// A service runs.
-  var isStreaming: Bool { session.videoGrant != nil || session.audioGrant != nil }
+  var isStreaming: Bool { session.video.grant != nil || session.audio.grant != nil }
 
   /// The properties of an element that differ from those without an app.
   var properties: [PropertyName] {

@@ -70,8 +70,8 @@ extension AppSession.Status {
   fileprivate var encryptionState: Structure? {
     guard let encryption else { return nil }
     let structure = Structure("application/x-sdl-encryption")
-    structure.set("video-encrypted", videoGrant?.isEncrypted == true)
-    structure.set("audio-encrypted", audioGrant?.isEncrypted == true)
+    structure.set("video-encrypted", video.grant?.isEncrypted == true)
+    structure.set("audio-encrypted", audio.grant?.isEncrypted == true)
     structure.set("rpc-encrypted", isRPCEncrypted)
     structure.set("protocol", encryption.protocolVersion)
     structure.set("cipher", encryption.cipher)

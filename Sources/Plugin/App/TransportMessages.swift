@@ -38,8 +38,8 @@ extension AppStatus {
   /// Such as "rpc, video".
   private func services(on role: TransportRole) -> String {
     var names = role == .primary ? ["rpc"] : []
-    if session.videoGrant?.role == role { names.append(StreamService.video.rawValue) }
-    if session.audioGrant?.role == role { names.append(StreamService.audio.rawValue) }
+    if session.video.grant?.role == role { names.append(StreamService.video.rawValue) }
+    if session.audio.grant?.role == role { names.append(StreamService.audio.rawValue) }
     return names.joined(separator: ", ")
   }
 }

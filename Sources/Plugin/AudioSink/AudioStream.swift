@@ -176,7 +176,7 @@ extension AudioStream {
       isHeadUnitNew.raise()
       reportAssumedFormat(of: headUnit)
     }
-    if let grant = status.audioGrant, grant.epoch != former.audioGrant?.epoch { sink.countStream { $0.starts &+= 1 } }
+    if let grant = status.audio.grant, grant.epoch != former.audio.grant?.epoch { sink.countStream { $0.starts &+= 1 } }
     updateAndDeliver { $0.sessionChanged(to: status) }
   }
 

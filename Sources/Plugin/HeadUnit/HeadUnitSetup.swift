@@ -67,7 +67,7 @@ extension ElementError {
       self = .resource(
         code == ENOENT ? GST_RESOURCE_ERROR_NOT_FOUND : GST_RESOURCE_ERROR_OPEN_READ,
         "The script \(error). Check the property script.")
-    case .malformed, .malformedTrack: self = .resource(GST_RESOURCE_ERROR_SETTINGS, "The script \(error).")
+    case .malformed: self = .resource(GST_RESOURCE_ERROR_SETTINGS, "The script \(error).")
     }
   }
 

@@ -3,7 +3,7 @@ import SDLMessages
 
 /// The user's settings of a head unit's video. Values that are nil come from the preset.
 struct HeadUnitVideoSettings: Equatable, Sendable {
-  var screen: ImageResolution?
+  var screen: VideoSize?
   var additionalSizes: [SizeWithScale]?
   /// Here and below, 0 leaves the value out of the capability.
   var scale: Double?
@@ -60,7 +60,7 @@ extension HeadUnitElementSettings {
   private var configuration: HeadUnitConfiguration { setup(for: .video).configuration }
   private var capability: VideoStreamingCapability { configuration.videoCapability ?? VideoStreamingCapability() }
 
-  var effectiveScreen: ImageResolution? {
+  var effectiveScreen: VideoSize? {
     get { configuration.screen }
     set { video.screen = newValue }
   }

@@ -118,9 +118,9 @@ extension HeadUnitSource {
 
 /// Texts of properties; NULL leaves the value to the preset.
 extension HeadUnitSource {
-  private static func parseSize(_ text: String?) throws(InvalidPropertyValue) -> ImageResolution? {
+  private static func parseSize(_ text: String?) throws(InvalidPropertyValue) -> VideoSize? {
     guard let text else { return nil }
-    guard let size = ImageResolution(text: text) else {
+    guard let size = VideoSize(text: text) else {
       throw InvalidPropertyValue("'\(text)' is no size; write it as 800x480, with sides of 1 to 10000")
     }
     return size

@@ -349,11 +349,11 @@ extension HeadUnitVideoStream {
   }
 
   /// The size of the pushed pictures, and so of those in the window; nil before the first.
-  private static func pictureSize(_ pad: UnsafeMutablePointer<GstPad>) -> ImageResolution? {
+  private static func pictureSize(_ pad: UnsafeMutablePointer<GstPad>) -> VideoSize? {
     guard let caps = Caps.current(of: pad), let structure = caps.structure(at: 0),
       let width = structure.integer("width"), let height = structure.integer("height"), width > 0, height > 0
     else { return nil }
-    return ImageResolution(Int(width), Int(height))
+    return VideoSize(Int(width), Int(height))
   }
 
   /// Cancels the fingers that are down, and releases the keys.

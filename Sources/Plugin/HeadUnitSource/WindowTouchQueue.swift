@@ -14,7 +14,7 @@ struct WindowTouchQueue: Sendable {
     var app: UInt8
     var touch: PictureTouch
     /// Size of the picture that was touched.
-    var picture: ImageResolution
+    var picture: VideoSize
   }
 
   enum Outcome {
@@ -27,13 +27,13 @@ struct WindowTouchQueue: Sendable {
 
   private var fingers = WindowTouchTracker()
   /// Size of the picture that was touched last.
-  private var picture: ImageResolution?
+  private var picture: VideoSize?
   private var waiting: [Touch] = []
   private var isCongested = false
 
   /// Takes an event of a window that shows `app`.
   mutating func receive(
-    _ input: WindowInput, for app: UInt8, picture: ImageResolution, now: Duration
+    _ input: WindowInput, for app: UInt8, picture: VideoSize, now: Duration
   ) -> Outcome {
     guard !isCongested else { return .nothingToDo }
     guard let touches = fingers.receive(input, time: now) else { return .noInput }

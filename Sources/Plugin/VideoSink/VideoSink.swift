@@ -73,7 +73,7 @@ final class VideoSink: AppElement {
     try settings.encoder.check()
   }
 
-  func areFormatsKnown(_ session: AppSession.Status) -> Bool { session.video != nil }
+  func areFormatsKnown(_ session: AppSession.Status) -> Bool { session.videoCapability != nil }
 
   func makeStream(_ app: AppClient, _ settings: VideoSinkSettings) -> VideoStream {
     VideoStream(sink: self, app: app, settings: settings)

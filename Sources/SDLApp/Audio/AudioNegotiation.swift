@@ -45,7 +45,7 @@ package struct AudioNegotiation: StreamNegotiation {
   private var waitsSince: Duration?
   /// The head unit takes no sound, and is not asked again as long as the app has video.
   private var isRefused = false
-  private var stream = AnnouncedStream<AudioGrant>()
+  var stream = AnnouncedStream<AudioGrant>()
 
   private var outputs: [Output] = []
   private var requested: AudioStartRequest?
@@ -62,7 +62,7 @@ package struct AudioNegotiation: StreamNegotiation {
   package mutating func takeOutputs(at now: Duration) -> [Output] {
     activity.elapse(now: now)
     if !activity.isServiceWanted { waitsSince = nil }
-    permission = session.audioState == .streaming && !hasStopped ? stream.service : nil
+    permission = serviceState == .streaming && !hasStopped ? grant : nil
     let request = request
     if request != requested {
       requested = request
@@ -85,22 +85,12 @@ package struct AudioNegotiation: StreamNegotiation {
 
 /// The present state, and the request that follows from it.
 extension AudioNegotiation {
-  package var hasGrant: Bool { stream.service != nil }
   package var permittedEpoch: UInt32? { permission?.epoch }
-
-  /// The session's, except for a pipeline that is paused.
-  package var streamState: StreamState { stream.streamState(session.audioState) }
-
-  package var serviceState: StreamState { session.audioState }
-
-  package var hasRequestedPause: Bool { stream.hasRequestedPause }
 
   /// The driver does not hear the app.
   package var isDriverElsewhere: Bool {
     session.hmi.map { !$0.allowsAudio(isMedia: settings.isMedia) || !$0.isAudible } ?? false
   }
-
-  private var isServiceHeld: Bool { session.audioState == .suspended }
 
   /// The driver or the head unit has silenced the app, as opposed to a head unit that is not there or not ready.
   private var isSilenced: Bool { isServiceHeld || isDriverElsewhere }
@@ -122,30 +112,20 @@ extension AudioNegotiation {
     let former = session
     session = status
     guard status.headUnit != nil else {
-      if former.headUnit != nil { connectionLost() }
+      if former.headUnit != nil {
+        announceLoss()
+        isRefused = false
+      }
       return
     }
-    if let end = status.audioEnd, end.epoch == stream.service?.epoch { serviceEnded(end.reason) }
-    if let grant = status.audioGrant, grant.epoch != stream.service?.epoch {
-      stream.granted(grant)
+    if let end = status.audio.end, end.epoch == grant?.epoch { announceStop(end.reason) }
+    if let new = status.audio.grant, new.epoch != grant?.epoch {
+      stream.granted(new)
       isRefused = false
     }
     announceStart()
     if isServiceHeld { announceSuspension(.notAudible) }
-    if let wait = status.audioWait, wait != former.audioWait, pipeline.isRunning { notify(.stream(.waiting(wait))) }
-  }
-
-  private mutating func serviceEnded(_ reason: StreamStopReason) {
-    // The service has ended because it was not requested any more.
-    if stream.stop(reason) { notify(.stopped(reason == .app && isIdle ? .idle : .session(reason))) }
-    if reason.isFromCar { notify(.stream(.suspendedTimeBegan)) }
-  }
-
-  /// It may be made again.
-  private mutating func connectionLost() {
-    if hasGrant { serviceEnded(.connectionLost) }
-    isRefused = false
-    if stream.connectionLost() { notify(.stream(.suspendedTimeBegan)) }
+    if let wait = status.audio.wait, wait != former.audio.wait, pipeline.isRunning { notify(.waiting(wait)) }
   }
 
   /// A start has failed.
@@ -159,8 +139,8 @@ extension AudioNegotiation {
       guard hasVideo else { throw .refused(failure, isVideoStreaming: false) }
       isRefused = true
       // The picture goes on without sound.
-      if stream.requestPlaying() { notify(.stream(.requestPlaying)) }
-      return notify(.problem(.refused(failure, isVideoStreaming: session.videoState == .streaming)))
+      if stream.requestPlaying() { notify(.requestPlaying) }
+      return notify(.problem(.refused(failure, isVideoStreaming: session.video.state == .streaming)))
     }
     notify(.problem(.startRefused(failure, retryAfter: isDriverElsewhere ? nil : retryAfter)))
   }
@@ -168,15 +148,6 @@ extension AudioNegotiation {
   /// Upstream sends sound of this format from now on; nil for a format that can't be sent.
   package mutating func inputChanged(_ format: PCMFormat?) {
     input = format
-  }
-
-  package mutating func played() {
-    pipeline.play()
-    announceStart()
-  }
-
-  package mutating func paused() {
-    if pipeline.pause() { announceSuspension(.paused) }
   }
 
   /// The pad was flushed: the sound before is over.
@@ -212,7 +183,8 @@ extension AudioNegotiation {
     guard input != nil else { return .drop(.wrongFormat) }
     if activity.startsOnData, !isSilenced { return decideStart(now: now) }
     // The samples that ask wait for the answer: an application that pauses loses nothing.
-    let asks = timing != .live && requestPause()
+    // In a pause no sound comes that could start the service.
+    let asks = timing != .live && !activity.startsOnData && requestPause()
     let reason: SampleDropReason = isSilenced && stream.hasStreamed ? .suspended : .notStreaming
     let waits = asks || timing == .unsynchronized && pipeline.isPlaying
     return waits ? .wait(thenDrop: reason) : .drop(reason)
@@ -226,32 +198,33 @@ extension AudioNegotiation {
     let rest = Self.longestHold - (now - began)
     return rest > .zero ? .wait(thenDrop: .notStreaming, atMost: rest) : .drop(.notStreaming)
   }
-
-  /// Asks the application to pause until there is a service; returns whether it did. In a pause no sound comes that
-  /// could start one.
-  private mutating func requestPause() -> Bool {
-    guard settings.suspendPolicy == .auto, !activity.startsOnData, pipeline.isPlaying,
-      !hasGrant || isServiceHeld, stream.notePauseRequest()
-    else { return false }
-    notify(.stream(.requestPause))
-    return true
-  }
 }
 
 /// Notifications of the application: each change once, in order.
-extension AudioNegotiation {
-  private mutating func announceStart() {
-    guard let grant = stream.service, session.audioState == .streaming, !pipeline.isPaused || hasRequestedPause else {
-      return
-    }
-    let (reason, requestsPlaying) = stream.start()
-    if let reason { notify(.started(grant, reason: reason)) }
-    if requestsPlaying { notify(.stream(.requestPlaying)) }
+extension AudioNegotiation: AnnouncingNegotiation {
+  var serviceStatus: AppSession.ServiceStatus<AudioGrant> { session.audio }
+
+  var suspendPolicy: SuspendPolicy { settings.suspendPolicy }
+
+  mutating func notify(_ notification: StreamNotification) {
+    notify(.stream(notification))
   }
 
-  private mutating func announceSuspension(_ reason: SuspensionReason) {
-    guard stream.isStarted, stream.suspend(reason) else { return }
-    notify(.stream(.suspended(reason: reason.rawValue)))
+  mutating func announceStart() {
+    guard let grant, serviceState == .streaming, !pipeline.isPaused || hasRequestedPause else { return }
+    let (reason, requestsPlaying) = stream.start()
+    if let reason { notify(.started(grant, reason: reason)) }
+    if requestsPlaying { notify(.requestPlaying) }
+  }
+
+  mutating func announceSuspension(_ reason: SuspensionReason) {
+    if stream.isStarted, stream.suspend(reason) { notify(.suspended(reason: reason.rawValue)) }
+  }
+
+  mutating func announceStop(_ reason: StreamStopReason) {
+    // The service has ended because it was not requested any more.
+    if stream.stop(reason) { notify(.stopped(reason == .app && isIdle ? .idle : .session(reason))) }
+    if reason.isFromCar { notify(.suspendedTimeBegan) }
   }
 }
 

@@ -5,11 +5,10 @@ import SDLWire
 struct AudioService: RequestedService {
   /// The sound that the app asks for; nil for none.
   var request: AudioStartRequest?
-  /// Of the last service that has ended.
-  private(set) var end: AppSession.ServiceEnd?
+  var end: AppSession.ServiceEnd?
   var transport = ServiceTransport()
   var lifecycle = StreamLifecycle<AudioStartRequest>()
-  private var lastGrant: AudioGrant?
+  var lastGrant: AudioGrant?
   /// The head unit has refused sound for good.
   private var isRefused = false
 
@@ -21,9 +20,6 @@ struct AudioService: RequestedService {
 
   static var type: ServiceType { .audio }
 
-  /// The right to send sound; nil while there is no audio service.
-  var grant: AudioGrant? { isOpen ? lastGrant : nil }
-
   func nextDeadline(now: Duration) -> Duration? {
     lifecycle.nextDeadline.earlier(transport.nextDeadline(now: now))
   }
@@ -31,54 +27,19 @@ struct AudioService: RequestedService {
   /// The demanded state of the service. It does not depend on whether the app is in the foreground of its own device: a
   /// navigation app speaks in the background as well. An app that is not audible keeps its service as long as its level
   /// allows one: SDL Core leaves it open if nothing is sent.
-  ///
-  /// - Parameter isVideoRequested: a further refusal could cost the app its level, and with that the picture.
-  private func unplacedDemand(
-    _ context: SessionContext, isVideoRequested: Bool
+  func unplacedDemand(
+    _ context: SessionContext, beside video: some RequestedService
   ) -> StreamDemand<AudioStartRequest> {
     guard context.isRegistered else { return .closed(.app) }
     let isMedia = context.configuration.isMediaApplication || context.configuration.appType == .media
     guard let status = context.hmiStatus, status.allowsAudio(isMedia: isMedia) else { return .forbidden }
-    guard let request, !(isRefused && isVideoRequested) else { return .closed(.app) }
+    // A further refusal could cost the app its level, and with that the picture.
+    guard let request, !(isRefused && video.request != nil) else { return .closed(.app) }
     return status.isAudible ? .stream(request) : .hold
   }
 
-  func demand(_ context: SessionContext, beside video: VideoService) -> StreamDemand<AudioStartRequest> {
-    transport.placed(
-      unplacedDemand(context, isVideoRequested: video.request != nil), placement(context, beside: video),
-      isClosed: isClosed)
-  }
-
-  /// Acts on the difference between the demanded and the present state. Sound does not start while a start of video
-  /// waits for its answer: a refusal costs the app its level, unless its other service runs already.
-  mutating func reconcile(_ context: inout SessionContext, beside video: VideoService) throws(AppSessionFailure) {
-    var demand = demand(context, beside: video)
-    if case .stream = demand, isClosed, video.isStarting || startWaits(for: video, context) { demand = .hold }
-    try reconcile(demand, &context, beside: video)
-  }
-
-  /// A control frame of the service, on the transport that carries it.
-  mutating func receive(
-    _ control: ControlFrame, _ frame: Frame, _ context: inout SessionContext, beside video: VideoService
-  ) throws(AppSessionFailure) {
-    let demand = demand(context, beside: video)
-    switch control {
-    case .startServiceACK:
-      try acceptProtection(isEncrypted: frame.header.isEncrypted, &context)
-      let answer = AudioServiceAcknowledgement(payload: frame.payload)
-      perform(lifecycle.acknowledged(answer, demand, now: context.now), &context)
-    case .startServiceNAK:
-      let rejection = context.security.refused(.audio, ServiceRejection(payload: frame.payload))
-      perform(lifecycle.refused(rejection, demand, now: context.now), &context)
-    case .endServiceACK, .endServiceNAK: endConfirmed(&context)
-    default: context.messenger.diagnose("ignored control frame \(control) on \(frame.header.service)")
-    }
-  }
-
-  mutating func updateWait(_ context: SessionContext, beside video: VideoService) {
-    updateWait(
-      unplacedDemand(context, isVideoRequested: video.request != nil), placement(context, beside: video),
-      now: context.now)
+  func answer(payload: [UInt8], _ context: inout SessionContext) -> AudioServiceAcknowledgement {
+    AudioServiceAcknowledgement(payload: payload)
   }
 
   mutating func perform(_ outputs: [StreamLifecycle<AudioStartRequest>.Output], _ context: inout SessionContext) {

@@ -3,18 +3,32 @@ import SDLWire
 /// The common part of the video and audio services: the app's request, the lifecycle of the service, and its transport.
 protocol RequestedService: Sendable {
   associatedtype Request: ServiceRequest
+  associatedtype Grant: StreamGrant
 
   /// The app's request; nil for none.
   var request: Request? { get set }
   var transport: ServiceTransport { get set }
   var lifecycle: StreamLifecycle<Request> { get set }
+  /// Of the present service, or of the last one.
+  var lastGrant: Grant? { get set }
+  /// Of the last service that has ended.
+  var end: AppSession.ServiceEnd? { get set }
 
   static var type: ServiceType { get }
+  /// The demanded state of the service, without regard to its transport.
+  func unplacedDemand(_ context: SessionContext, beside other: some RequestedService) -> StreamDemand<Request>
+  /// The content of a StartServiceACK.
+  func answer(payload: [UInt8], _ context: inout SessionContext) -> Request.Answer
   mutating func perform(_ outputs: [StreamLifecycle<Request>.Output], _ context: inout SessionContext)
 }
 
 extension RequestedService {
-  var state: StreamState { lifecycle.summary }
+  var status: AppSession.ServiceStatus<Grant> {
+    AppSession.ServiceStatus(grant: grant, state: lifecycle.summary, end: end, wait: transport.reportedWait)
+  }
+
+  /// The right to send; nil while no byte may go out.
+  var grant: Grant? { isOpen ? lastGrant : nil }
 
   var isClosed: Bool { lifecycle.state == .closed }
 
@@ -24,6 +38,10 @@ extension RequestedService {
   var isOnSecondary: Bool { transport.role == .secondary && !isClosed }
 
   var isStarting: Bool { if case .starting = lifecycle.state { true } else { false } }
+
+  private func demand(_ context: SessionContext, beside other: some RequestedService) -> StreamDemand<Request> {
+    transport.placed(unplacedDemand(context, beside: other), placement(context, beside: other), isClosed: isClosed)
+  }
 
   /// Where the service can start now.
   func placement(_ context: SessionContext, beside other: some RequestedService) -> ServicePlacement {
@@ -53,22 +71,27 @@ extension RequestedService {
     return context.secondary.isRegistered && other.transport.allows(.secondary) ? .secondary : nil
   }
 
-  /// Whether a start has to wait for the other service. A session has one TLS (SDL-0322): of two starts with the E bit,
-  /// the second one waits for the answer to the first, and for the end of the other service's records on another
-  /// transport.
-  func startWaits<Other: RequestedService>(for other: Other, _ context: SessionContext) -> Bool {
-    guard isClosed, !other.isClosed, context.security.asksForEncryption(of: Self.type) else { return false }
+  /// Whether a start has to wait for the other service. Sound does not start while a start of video waits for its
+  /// answer: a refusal costs the app its level, unless its other service runs already. A session has one TLS (SDL-0322):
+  /// of two starts with the E bit, the second one waits for the answer to the first, and for the end of the other
+  /// service's records on another transport.
+  private func startWaits<Other: RequestedService>(for other: Other, _ context: SessionContext) -> Bool {
+    guard isClosed, !other.isClosed else { return false }
+    if Self.type == .audio, other.isStarting { return true }
+    guard context.security.asksForEncryption(of: Self.type) else { return false }
     if other.isStarting { return context.security.isAskedFor(Other.type) }
     return context.security.isEncrypted(Other.type)
       && placement(context, beside: other) != .start(on: other.transport.role)
   }
 
-  /// Brings the service closer to the demanded state.
+  /// Acts on the difference between the demanded and the present state.
   ///
   /// - Throws: ``AppSessionFailure/encryptedTransportLost`` if records that may be in flight elsewhere could be overtaken.
   mutating func reconcile(
-    _ demand: StreamDemand<Request>, _ context: inout SessionContext, beside other: some RequestedService
+    _ context: inout SessionContext, beside other: some RequestedService
   ) throws(AppSessionFailure) {
+    var demand = demand(context, beside: other)
+    if case .stream = demand, startWaits(for: other, context) { demand = .hold }
     let placement = placement(context, beside: other)
     let wasClosed = isClosed
     let outputs = lifecycle.reconcile(demand, now: context.now)
@@ -83,8 +106,25 @@ extension RequestedService {
     perform(outputs, &context)
   }
 
+  /// A control frame of the service, on the transport that carries it.
+  mutating func receive(
+    _ control: ControlFrame, _ frame: Frame, _ context: inout SessionContext, beside other: some RequestedService
+  ) throws(AppSessionFailure) {
+    switch control {
+    case .startServiceACK:
+      try acceptProtection(isEncrypted: frame.header.isEncrypted, &context)
+      let answer = answer(payload: frame.payload, &context)
+      perform(lifecycle.acknowledged(answer, demand(context, beside: other), now: context.now), &context)
+    case .startServiceNAK:
+      let rejection = context.security.refused(Self.type, ServiceRejection(payload: frame.payload))
+      perform(lifecycle.refused(rejection, demand(context, beside: other), now: context.now), &context)
+    case .endServiceACK, .endServiceNAK: endConfirmed(&context)
+    default: context.messenger.diagnose("ignored control frame \(control) on \(frame.header.service)")
+    }
+  }
+
   /// Whether an acknowledgement of the start that is under way may be followed; if not, the service is ended.
-  mutating func acceptProtection(
+  private mutating func acceptProtection(
     isEncrypted: Bool, _ context: inout SessionContext
   ) throws(AppSessionFailure) {
     guard isStarting else { return }
@@ -108,7 +148,7 @@ extension RequestedService {
   }
 
   /// EndServiceACK or EndServiceNAK. A late one is not about the service that has begun since.
-  mutating func endConfirmed(_ context: inout SessionContext) {
+  private mutating func endConfirmed(_ context: inout SessionContext) {
     if !isOpen { context.security.endConfirmed(Self.type) }
     lifecycle.endConfirmed()
   }
@@ -154,9 +194,13 @@ extension RequestedService {
   }
 
   /// Notes whether the service can't start because no transport may carry it.
-  mutating func updateWait(_ demand: StreamDemand<Request>, _ placement: ServicePlacement, now: Duration) {
+  mutating func updateWait(_ context: SessionContext, beside other: some RequestedService) {
     var wait: TransportWait?
-    if isClosed, case .stream = demand, case .impossible(let reason) = placement { wait = reason }
-    transport.updateWait(wait, now: now)
+    if isClosed, case .stream = unplacedDemand(context, beside: other),
+      case .impossible(let reason) = placement(context, beside: other)
+    {
+      wait = reason
+    }
+    transport.updateWait(wait, now: context.now)
   }
 }

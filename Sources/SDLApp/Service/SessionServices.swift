@@ -34,17 +34,6 @@ struct SessionServices: Sendable {
       hasEncryptedMedia: video.grant?.isEncrypted == true || audio.grant?.isEncrypted == true)
   }
 
-  func fill(_ status: inout AppSession.Status) {
-    status.videoGrant = video.grant
-    status.audioGrant = audio.grant
-    status.videoState = video.state
-    status.audioState = audio.state
-    status.videoEnd = video.end
-    status.audioEnd = audio.end
-    status.videoWait = video.transport.reportedWait
-    status.audioWait = audio.transport.reportedWait
-  }
-
   /// Acts on the difference between the demanded and the present state.
   mutating func reconcile(_ context: inout SessionContext) throws(AppSessionFailure) {
     try video.reconcile(&context, beside: audio)

@@ -7,11 +7,10 @@ struct VideoService: RequestedService {
   /// The app's request; nil for none.
   var request: VideoStartRequest?
   var appState = AppState.foreground
-  /// Of the last service that has ended.
-  private(set) var end: AppSession.ServiceEnd?
+  var end: AppSession.ServiceEnd?
   var transport = ServiceTransport()
   var lifecycle = StreamLifecycle<VideoStartRequest>()
-  private var lastGrant: VideoGrant?
+  var lastGrant: VideoGrant?
   /// The place of the pictures of the present service, or of the last one, on the display.
   private var geometry: VideoGeometry?
   private var touches = TouchTracker()
@@ -24,9 +23,6 @@ struct VideoService: RequestedService {
   }
 
   static var type: ServiceType { .video }
-
-  /// The right to send video; nil while no byte may go out.
-  var grant: VideoGrant? { isOpen ? lastGrant : nil }
 
   func nextDeadline(now: Duration) -> Duration? {
     lifecycle.nextDeadline.earlier(transport.nextDeadline(now: now)).earlier(haptics.nextDeadline)
@@ -44,24 +40,15 @@ struct VideoService: RequestedService {
   }
 
   /// The demanded state of the service, from HMI status × app state (table of SDL-0033, extended).
-  private func unplacedDemand(_ context: SessionContext) -> StreamDemand<VideoStartRequest> {
+  func unplacedDemand(
+    _ context: SessionContext, beside _: some RequestedService
+  ) -> StreamDemand<VideoStartRequest> {
     guard context.isRegistered else { return .closed(.app) }
     // First, because a driver who leaves ends the pauses between attempts, whatever the app requests meanwhile.
     guard context.hmiStatus?.allowsVideo == true else { return .forbidden }
     guard let request else { return .closed(.app) }
     guard appState.isInForeground else { return .hold }
     return context.announced.isSettled ? .stream(request) : .closed(.app)
-  }
-
-  func demand(_ context: SessionContext, beside audio: AudioService) -> StreamDemand<VideoStartRequest> {
-    transport.placed(unplacedDemand(context), placement(context, beside: audio), isClosed: isClosed)
-  }
-
-  /// Acts on the difference between the demanded and the present state.
-  mutating func reconcile(_ context: inout SessionContext, beside audio: AudioService) throws(AppSessionFailure) {
-    var demand = demand(context, beside: audio)
-    if case .stream = demand, startWaits(for: audio, context) { demand = .hold }
-    try reconcile(demand, &context, beside: audio)
   }
 
   /// The head unit's capability is known, or has changed.
@@ -76,34 +63,14 @@ struct VideoService: RequestedService {
     self.geometry = geometry
   }
 
-  /// A control frame of the service, on the transport that carries it.
-  mutating func receive(
-    _ control: ControlFrame, _ frame: Frame, _ context: inout SessionContext, beside audio: AudioService
-  ) throws(AppSessionFailure) {
-    switch control {
-    case .startServiceACK:
-      try acceptProtection(isEncrypted: frame.header.isEncrypted, &context)
-      let parameters = VideoServiceParameters(payload: frame.payload)
-      diagnose(parameters, &context)
-      perform(lifecycle.acknowledged(parameters, demand(context, beside: audio), now: context.now), &context)
-    case .startServiceNAK:
-      let rejection = context.security.refused(.video, ServiceRejection(payload: frame.payload))
-      perform(lifecycle.refused(rejection, demand(context, beside: audio), now: context.now), &context)
-    case .endServiceACK, .endServiceNAK: endConfirmed(&context)
-    default: context.messenger.diagnose("ignored control frame \(control) on \(frame.header.service)")
-    }
-  }
-
-  private func diagnose(_ parameters: VideoServiceParameters, _ context: inout SessionContext) {
+  func answer(payload: [UInt8], _ context: inout SessionContext) -> VideoServiceParameters {
+    let parameters = VideoServiceParameters(payload: payload)
     if (parameters.width == nil) != (parameters.height == nil) {
       context.messenger.diagnose("the head unit acknowledged only one side of the video size")
     } else if let width = parameters.width, let height = parameters.height, parameters.acceptedSize == nil {
       context.messenger.diagnose("the head unit acknowledged the impossible size \(width)×\(height)")
     }
-  }
-
-  mutating func updateWait(_ context: SessionContext, beside audio: AudioService) {
-    updateWait(unplacedDemand(context), placement(context, beside: audio), now: context.now)
+    return parameters
   }
 
   mutating func perform(_ outputs: [StreamLifecycle<VideoStartRequest>.Output], _ context: inout SessionContext) {

@@ -45,19 +45,7 @@ extension VideoStartRequest: ServiceRequest {
   }
 }
 
-/// Width and height of a picture in pixels.
-package struct VideoSize: Hashable, Sendable, CustomStringConvertible {
-  package var width: Int
-  package var height: Int
-
-  package init(_ width: Int, _ height: Int) {
-    self.width = width
-    self.height = height
-  }
-
+extension VideoSize {
   /// Whether a picture of `other` has no more pixels.
   func hasRoom(for other: VideoSize) -> Bool { other.width * other.height <= width * height }
-
-  /// "800×480".
-  package var description: String { "\(width)×\(height)" }
 }

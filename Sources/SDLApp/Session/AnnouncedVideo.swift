@@ -88,7 +88,7 @@ extension AnnouncedVideo {
   mutating func registered(
     _ response: RegisterAppInterfaceResponse, make: String?, rpcVersion: RPCVersion, isInNone: Bool
   ) -> Output {
-    screen = response.screenResolution.map { VideoSize($0.width, $0.height) }
+    screen = response.screenResolution
     self.make = make ?? ""
     isVideoSupported = response.videoStreaming ?? response.graphicSupported ?? true
     return rpcVersion >= Self.capabilityVersion ? request(isInNone: isInNone) : unavailable()

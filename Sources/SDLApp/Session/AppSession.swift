@@ -5,8 +5,8 @@
 /// the services of video and audio.
 ///
 /// Sans-I/O: every input is a method that takes the time and returns actions. The caller owns the socket, calls
-/// ``advance(to:)`` when ``nextDeadline`` has come, sends video only while ``Status/videoGrant`` is there, and
-/// sound only while ``Status/audioGrant`` is there and not suspended.
+/// ``advance(to:)`` when ``nextDeadline`` has come, sends video only while ``Status/video`` has a
+/// grant, and sound only while ``Status/audio`` has one and is not suspended.
 /// Not copyable, because it is one machine; the connection reads its deadline in each turn.
 package struct AppSession: Sendable, ~Copyable {
   /// How long to wait for OnAppInterfaceUnregistered, with its reason, after the head unit has ended the session.
@@ -41,10 +41,11 @@ package struct AppSession: Sendable, ~Copyable {
     status.hmi = context.hmiStatus
     status.permissions = context.permissions
     if context.announced.isSettled {
-      status.video = VideoCapability(
+      status.videoCapability = VideoCapability(
         capability: context.announced.capability, fallbackSize: context.announced.fallbackSize)
     }
-    services.fill(&status)
+    status.video = services.video.status
+    status.audio = services.audio.status
     status.secondary = context.reportedSecondary
     status.encryption = secureChannel?.summary
     status.isRPCEncrypted = context.security.isRPCEncrypted

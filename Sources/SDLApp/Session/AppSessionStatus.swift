@@ -11,23 +11,9 @@ extension AppSession {
     /// The permissions of the head unit's policy; nil until it has sent them.
     package internal(set) var permissions: AppPermissions?
     /// Nil until it is known.
-    package internal(set) var video: VideoCapability?
-    /// The right to send video, from the acknowledgement of the start until EndService is sent or comes.
-    package internal(set) var videoGrant: VideoGrant?
-    /// The same for sound.
-    package internal(set) var audioGrant: AudioGrant?
-    /// Suspended while the app is not in the foreground: service and grant are kept, but only a notice may be sent.
-    package internal(set) var videoState = StreamState.stopped
-    /// Suspended while the app is not audible: service and grant are kept, but no sound may be sent.
-    package internal(set) var audioState = StreamState.stopped
-    /// The end of the last video service.
-    package internal(set) var videoEnd: ServiceEnd?
-    /// The same for sound.
-    package internal(set) var audioEnd: ServiceEnd?
-    /// Why requested video that the driver would see does not start.
-    package internal(set) var videoWait: TransportWait?
-    /// The same for sound.
-    package internal(set) var audioWait: TransportWait?
+    package internal(set) var videoCapability: VideoCapability?
+    package internal(set) var video = ServiceStatus<VideoGrant>()
+    package internal(set) var audio = ServiceStatus<AudioGrant>()
     /// Counters alone do not change it.
     package internal(set) var secondary = SecondaryTransportStatus()
     /// The result of the TLS handshake.
@@ -37,6 +23,19 @@ extension AppSession {
     package internal(set) var roundTrip: Duration?
 
     package init() {}
+  }
+
+  /// The state of the service of video or sound.
+  package struct ServiceStatus<Grant: StreamGrant>: Equatable, Sendable {
+    /// The right to send, from the acknowledgement of the start until EndService is sent or comes.
+    package internal(set) var grant: Grant?
+    /// Suspended while the app is not in the foreground, or its sound is not audible: service and grant are kept, but
+    /// only a notice of video may be sent.
+    package internal(set) var state = StreamState.stopped
+    /// The end of the last service.
+    package internal(set) var end: ServiceEnd?
+    /// Why a requested service that the driver would see or hear does not start.
+    package internal(set) var wait: TransportWait?
   }
 
   package struct ServiceEnd: Equatable, Sendable {

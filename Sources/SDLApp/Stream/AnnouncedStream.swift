@@ -1,6 +1,6 @@
 /// The service of a stream, from its grant until the application is told of its end, and what the application was told
 /// of it, so that each change is reported once.
-struct AnnouncedStream<Service: Sendable>: Sendable {
+struct AnnouncedStream<Grant: StreamGrant>: Sendable {
   /// What the application was told of starts and ends.
   private enum Last: Equatable {
     case nothing
@@ -11,12 +11,12 @@ struct AnnouncedStream<Service: Sendable>: Sendable {
   }
 
   private var last = Last.nothing
-  /// The service, and whether the application was told that it is suspended.
-  private var open: (service: Service, isSuspended: Bool)?
+  /// The grant of the service, and whether the application was told that it is suspended.
+  private var open: (grant: Grant, isSuspended: Bool)?
   /// The application was asked to pause, and not yet to play on.
   private(set) var hasRequestedPause = false
 
-  var service: Service? { open?.service }
+  var grant: Grant? { open?.grant }
   var isStarted: Bool { last == .start && open?.isSuspended == false }
   var hasStreamed: Bool { last != .nothing }
 
@@ -29,8 +29,8 @@ struct AnnouncedStream<Service: Sendable>: Sendable {
   }
 
   /// The service was granted; the end of the one before may not be known yet.
-  mutating func granted(_ service: Service) {
-    open = (service, open?.isSuspended ?? false)
+  mutating func granted(_ grant: Grant) {
+    open = (grant, open?.isSuspended ?? false)
   }
 
   /// Frames can be sent from now on.

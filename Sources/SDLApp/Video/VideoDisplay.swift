@@ -122,7 +122,7 @@ extension VideoDisplay {
     guard let screen else { return capability.map(displays(of:)) ?? [] }
     if let capability, !entries(of: capability).isEmpty { return displays(of: capability) }
     var root = capability ?? VideoStreamingCapability()
-    root.preferredResolution = ImageResolution(screen.width, screen.height)
+    root.preferredResolution = screen
     root.scale = nil
     root.additionalCapabilities = nil
     if capability == nil { root.supportedFormats = [.rawH264] }
@@ -162,10 +162,9 @@ extension VideoDisplay {
   }
 
   init?(_ entry: VideoStreamingCapability, root: VideoStreamingCapability) {
-    guard let resolution = entry.preferredResolution else { return nil }
+    guard let size = entry.preferredResolution else { return nil }
     self.init(
-      size: VideoSize(resolution.width, resolution.height), scale: entry.scale, diagonal: entry.diagonalScreenSize,
-      pixelsPerInch: entry.pixelPerInch)
+      size: size, scale: entry.scale, diagonal: entry.diagonalScreenSize, pixelsPerInch: entry.pixelPerInch)
     guard streamSize != nil else { return nil }
     inherit(entry)
     inherit(root)

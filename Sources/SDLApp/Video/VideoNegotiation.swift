@@ -9,11 +9,6 @@ import SDLMessages
 /// It is driven by levels: the request to the head unit depends only on the present state, not on the events that led
 /// to it.
 package struct VideoNegotiation: StreamNegotiation {
-  private struct Service {
-    var grant: VideoGrant
-    var since: Duration
-  }
-
   /// Updates of the size within this time lead to one restart of the service.
   package static let settlingTime = Duration.milliseconds(100)
 
@@ -24,7 +19,9 @@ package struct VideoNegotiation: StreamNegotiation {
   /// The frames that viewers have missed so far, as of the last input that can begin or end a resize, which tells how many
   /// it has cost.
   package var lostFrames: UInt64 = 0
-  private var stream = AnnouncedStream<Service>()
+  var stream = AnnouncedStream<VideoGrant>()
+  /// When the service of ``stream`` was granted.
+  private var grantedAt = Duration.zero
   /// The last service of which a frame was sent.
   private var lastRunEpoch: UInt32?
   private var app: AppPresence
@@ -89,13 +86,10 @@ extension VideoNegotiation {
   /// so that the pipeline gets an error that says why.
   package var isInputRefused: Bool { upstream.isAccepted(selection) == false }
 
-  package var hasGrant: Bool { stream.service != nil }
   package var permittedEpoch: UInt32? { permission?.grant.epoch }
 
   /// The right to send, and since when it exists.
-  package var grantWithTime: (grant: VideoGrant, since: Duration)? { stream.service.map { ($0.grant, $0.since) } }
-
-  private var grant: VideoGrant? { stream.service?.grant }
+  package var grantWithTime: (grant: VideoGrant, since: Duration)? { grant.map { ($0, grantedAt) } }
 
   /// A grant that is not used, because app or input are about to change.
   package var hasUnusedGrant: Bool { hasGrant && !isServiceHeld && permission == nil }
@@ -103,17 +97,8 @@ extension VideoNegotiation {
   /// A notice should be shown when the stream is suspended.
   package var isNoticeWanted: Bool { app.isNoticeWanted }
 
-  /// The session's, except for a notice that is still being sent, and a pipeline that is paused.
-  package var streamState: StreamState { stream.streamState(session.videoState) }
-
-  package var serviceState: StreamState { session.videoState }
-
-  package var hasRequestedPause: Bool { stream.hasRequestedPause }
-
   /// The driver does not show the app.
   package var isDriverElsewhere: Bool { session.hmi.map { !$0.allowsVideo } ?? false }
-
-  private var isServiceHeld: Bool { session.videoState == .suspended }
 
   /// Driver or app do not want video now, as opposed to a head unit that is not there or not ready.
   private var isUnwanted: Bool { !app.state.isInForeground || isServiceHeld || isDriverElsewhere }
@@ -134,7 +119,7 @@ extension VideoNegotiation {
   /// The right to send pictures of the input now.
   private var usableGrant: VideoGrant? {
     // A grant for another size is about to be replaced: the input has just changed, or the head unit's choice has.
-    guard let grant, session.videoState == .streaming, app.state.isInForeground, grant.size == upstream.size,
+    guard let grant, serviceState == .streaming, app.state.isInForeground, grant.size == upstream.size,
       upstream.isAccepted(selection) == true, !prefersAnotherSize, !upstream.expectsOutdatedFrames, !supportsNone
     else { return nil }
     return grant
@@ -271,13 +256,13 @@ extension VideoNegotiation {
       return Questions()
     }
     var questions = Questions()
-    if let end = status.videoEnd, end.epoch == grant?.epoch {
+    if let end = status.video.end, end.epoch == grant?.epoch {
       questions.asksUpstream = serviceEnded(end.reason, now: now)
     }
-    if let new = status.videoGrant, new.epoch != grant?.epoch { try serviceStarted(new, now: now) }
+    if let new = status.video.grant, new.epoch != grant?.epoch { try serviceStarted(new, now: now) }
     announceStart()
-    if let wait = status.videoWait, wait != former.videoWait, pipeline.isRunning { notify(.stream(.waiting(wait))) }
-    if let video = status.video, video != former.video {
+    if let wait = status.video.wait, wait != former.video.wait, pipeline.isRunning { notify(.waiting(wait)) }
+    if let video = status.videoCapability, video != former.videoCapability {
       let (displays, leftOut) = try selection.receive(
         video.capability, screen: video.fallbackSize, allowed: settings.streamingProtocols,
         largest: settings.largestPicture)
@@ -290,7 +275,8 @@ extension VideoNegotiation {
 
   private mutating func serviceStarted(_ grant: VideoGrant, now: Duration) throws(VideoProblem) {
     if grant.isSizeOverridden { try selection.check(grant.size, settings.largestPicture) }
-    stream.granted(Service(grant: grant, since: now))
+    stream.granted(grant)
+    grantedAt = now
     if grant.isSizeOverridden, selection.acknowledge(grant.size, inputSize: upstream.size) {
       upstream.choiceChanged(asks: true)
     }
@@ -316,13 +302,11 @@ extension VideoNegotiation {
     return upstream.shouldBeAsked(selection) && !supportsNone && !pipeline.isEnded
   }
 
-  /// It may be made again.
   private mutating func connectionLost() {
-    if hasGrant { announceStop(.connectionLost) }
+    announceLoss()
     selection.connectionLost()
     upstream.connectionLost()
     requests.connectionLost()
-    if stream.connectionLost() { notify(.stream(.suspendedTimeBegan)) }
   }
 
   /// A start of video has failed: try the same again later, or something else at once.
@@ -349,15 +333,6 @@ extension VideoNegotiation {
     app.state = state
     outputs.append(.appState(state))
     requestPlayingIfNeeded()
-  }
-
-  package mutating func played() {
-    pipeline.play()
-    announceStart()
-  }
-
-  package mutating func paused() {
-    if pipeline.pause() { announceSuspension(.paused) }
   }
 
   /// A flush: frames before it do not count any more.
@@ -428,18 +403,26 @@ extension VideoNegotiation {
 }
 
 /// Notifications of the application: each change once, in order.
-extension VideoNegotiation {
-  private mutating func announceStart() {
+extension VideoNegotiation: AnnouncingNegotiation {
+  var serviceStatus: AppSession.ServiceStatus<VideoGrant> { session.video }
+
+  var suspendPolicy: SuspendPolicy { settings.suspendPolicy }
+
+  mutating func notify(_ notification: StreamNotification) {
+    notify(.stream(notification))
+  }
+
+  mutating func announceStart() {
     // A service that opens or resumes during a pause is announced when frames may be sent. A pipeline that was asked to
     // pause is asked to play on, even if the suspension was over before that.
-    guard let grant, session.videoState == .streaming, app.state.isInForeground,
+    guard let grant, serviceState == .streaming, app.state.isInForeground,
       !pipeline.isPaused || hasRequestedPause, !lacksPicture || stream.isStarted
     else { return }
     let (reason, requestsPlaying) = stream.start(hasNewSize: resize.size != grant.size)
     if let reason { notify(.started(grant, reason: reason)) }
     for resize in pendingResizes { notify(.resized(resize)) }
     pendingResizes = []
-    if requestsPlaying { notify(.stream(.requestPlaying)) }
+    if requestsPlaying { notify(.requestPlaying) }
   }
 
   /// Frames are not sent from now on because of the app's state; the notice, if any, has been sent.
@@ -447,23 +430,13 @@ extension VideoNegotiation {
     announceSuspension(.appState)
   }
 
-  private mutating func announceSuspension(_ reason: SuspensionReason) {
-    if stream.suspend(reason) { notify(.stream(.suspended(reason: reason.rawValue))) }
+  mutating func announceSuspension(_ reason: SuspensionReason) {
+    if stream.suspend(reason) { notify(.suspended(reason: reason.rawValue)) }
   }
 
-  private mutating func announceStop(_ reason: StreamStopReason) {
+  mutating func announceStop(_ reason: StreamStopReason) {
     if stream.stop(reason) { notify(.stopped(reason)) }
-    if reason.isFromCar { notify(.stream(.suspendedTimeBegan)) }
-  }
-
-  /// Asks the application to pause until there is a service that may be used; returns whether it did. A brief change of
-  /// the app's state may be over before the session sees it.
-  private mutating func requestPause() -> Bool {
-    guard settings.suspendPolicy == .auto, pipeline.isPlaying, !hasGrant || isServiceHeld,
-      stream.notePauseRequest()
-    else { return false }
-    notify(.stream(.requestPause))
-    return true
+    if reason.isFromCar { notify(.suspendedTimeBegan) }
   }
 
   /// A pipeline that was asked to pause has to play again if upstream must change its size before a start, or if there
@@ -472,6 +445,6 @@ extension VideoNegotiation {
     guard !isUnwanted, session.hmi != nil, !hasGrant, pipeline.isRunning, nextRequest == nil,
       upstream.shouldBeAsked(selection) || supportsNone, stream.requestPlaying()
     else { return }
-    notify(.stream(.requestPlaying))
+    notify(.requestPlaying)
   }
 }

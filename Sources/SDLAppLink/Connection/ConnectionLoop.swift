@@ -183,8 +183,8 @@ final class ConnectionLoop {
     if audioGrant?.epoch != former.usableAudioGrant?.epoch {
       changes.append(change(of: .audio, to: audioGrant?.media))
     }
-    if status.videoGrant?.epoch != former.videoGrant?.epoch {
-      changes.append(change(of: .video, to: status.videoGrant?.media))
+    if status.video.grant?.epoch != former.video.grant?.epoch {
+      changes.append(change(of: .video, to: status.video.grant?.media))
     }
     return changes
   }
@@ -349,7 +349,7 @@ extension ConnectionLoop {
   /// Accepts no more of a service's media, and returns whether the head unit has everything that is queued, or the time
   /// is up.
   private func isDrained(_ medium: ConnectionWriter.Medium, now: Duration, within timeout: Duration) -> Bool {
-    guard (medium == .video ? status.videoGrant?.media : status.audioGrant?.media) != nil else { return true }
+    guard (medium == .video ? status.video.grant?.media : status.audio.grant?.media) != nil else { return true }
     if drains[medium] == nil { writer.change(medium) { $0.isDraining = true } }
     var drain = drains[medium] ?? Drain(deadline: now + timeout)
     defer { drains[medium] = drain }
@@ -475,7 +475,7 @@ extension ConnectionLoop {
 }
 
 extension AppSession.Status {
-  fileprivate var usableAudioGrant: AudioGrant? { audioState == .streaming ? audioGrant : nil }
+  fileprivate var usableAudioGrant: AudioGrant? { audio.state == .streaming ? audio.grant : nil }
 }
 
 extension AppSession.Action {

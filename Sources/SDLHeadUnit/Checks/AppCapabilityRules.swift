@@ -10,7 +10,7 @@ package enum AppCapabilityFault: Equatable, Sendable, CustomStringConvertible {
   /// The entry of this index, from 0, repeats an earlier one.
   case duplicate(index: Int)
   /// The head unit has never offered the entry of this index.
-  case notOffered(index: Int, ImageResolution?)
+  case notOffered(index: Int, VideoSize?)
 
   /// One phrase that follows the name of the notification.
   package var description: String {
@@ -29,7 +29,7 @@ package enum AppCapabilityFault: Equatable, Sendable, CustomStringConvertible {
 enum AppCapabilityRules {
   /// The members by which SDL-0332 tells entries apart.
   private struct Identity: Hashable {
-    var resolution: ImageResolution?
+    var resolution: VideoSize?
     var diagonal: Double?
     var pixelPerInch: Double?
     var scale: Double

@@ -75,10 +75,10 @@ struct VideoStreamChecker: MediaChecker {
   private(set) var statistics = VideoStreamStatistics()
   private var format = VideoStreamingFormat.rawH264
   /// The negotiated size of the pictures.
-  private(set) var size = ImageResolution(0, 0)
+  private(set) var size = VideoSize(0, 0)
   private var progress = Progress()
   private var isStrayByteReported = false
-  private var reportedSize: ImageResolution?
+  private var reportedSize: VideoSize?
   private var scanner = NALUnitScanner()
   private var rtp = RTPStreamChecker()
   private var rates = VideoRateChecker(limits: VideoStreamLimits())
@@ -87,7 +87,7 @@ struct VideoStreamChecker: MediaChecker {
   var timestamps: [UInt32] { format == .rtpH264 ? rtp.timestamps : [] }
 
   /// A video service starts, and with it the stream.
-  mutating func begin(format: VideoStreamingFormat, size: ImageResolution, limits: VideoStreamLimits) {
+  mutating func begin(format: VideoStreamingFormat, size: VideoSize, limits: VideoStreamLimits) {
     self.format = format
     self.size = size
     work = nil
@@ -246,7 +246,7 @@ struct VideoStreamChecker: MediaChecker {
       work.findings.append(.unreadableSequenceParameterSet)
       return
     }
-    let got = ImageResolution(parameters.width, parameters.height)
+    let got = VideoSize(parameters.width, parameters.height)
     guard got != reportedSize else { return }
     reportedSize = got == size ? nil : got
     if got != size { work.findings.append(.pictureSize(expected: size, got: got)) }

@@ -78,7 +78,7 @@ package enum HapticFault: Equatable, Sendable {
   case notSupported
   /// Two rectangles of a list have this id.
   case repeatedID(Int)
-  case outsideDisplay(HapticRectangle, display: ImageResolution)
+  case outsideDisplay(HapticRectangle, display: VideoSize)
 }
 
 /// A rule of the video stream (H.264, RTP, and the limits of the capability) that the app broke.
@@ -92,7 +92,7 @@ package enum VideoStreamViolation: Equatable, Sendable {
   case missingPictureParameterSet
   case pictureBeforeKeyFrame
   case unreadableSequenceParameterSet
-  case pictureSize(expected: ImageResolution, got: ImageResolution)
+  case pictureSize(expected: VideoSize, got: VideoSize)
   /// Pictures within the window, where at most `limit` are allowed.
   case frameRate(pictures: Int, limit: Int, within: Duration)
   /// Bits within the window, where at most `limit` are allowed.

@@ -12,7 +12,7 @@ package struct HeadUnitConfiguration: Equatable, Sendable {
   /// Language tag of the head unit; an app with another one gets WRONG_LANGUAGE.
   package var language = "EN-US"
   /// `displayCapabilities.screenParams.resolution`, in pixels.
-  package var screen: ImageResolution
+  package var screen: VideoSize
   /// Answer to GetSystemCapability(VIDEO_STREAMING); nil on head units that tell apps only the size of their screen.
   package var videoCapability: VideoStreamingCapability?
   /// The format of the sound (`pcmStreamCapabilities`); nil announces none, and plays the format that apps then assume.
@@ -56,7 +56,7 @@ package struct HeadUnitConfiguration: Equatable, Sendable {
 
   /// A protocol 5.4 head unit with the given screen.
   package init(
-    screen: ImageResolution, videoCapability: VideoStreamingCapability?, activation: Duration? = .milliseconds(100)
+    screen: VideoSize, videoCapability: VideoStreamingCapability?, activation: Duration? = .milliseconds(100)
   ) {
     self.screen = screen
     self.videoCapability = videoCapability
@@ -64,7 +64,7 @@ package struct HeadUnitConfiguration: Equatable, Sendable {
   }
 
   /// Another screen, which video has to fill: additional sizes belong to the former one.
-  package mutating func setScreen(_ size: ImageResolution) {
+  package mutating func setScreen(_ size: VideoSize) {
     screen = size
     videoCapability?.preferredResolution = size
     videoCapability?.additionalCapabilities = nil
@@ -148,7 +148,7 @@ package struct VehicleDescription: Equatable, Sendable {
 
 /// A size of the screen with the scale of the video in it.
 package struct SizeWithScale: Equatable, Sendable, CustomStringConvertible {
-  package var size: ImageResolution
+  package var size: VideoSize
   /// 1…10; nil if it is not stated.
   package var scale: Double?
 
@@ -166,7 +166,7 @@ package struct SizeWithScale: Equatable, Sendable, CustomStringConvertible {
   /// Parses a ``description``; nil if it is malformed.
   package init?(text: String) {
     let parts = text.split(separator: "@", omittingEmptySubsequences: false)
-    guard (1...2).contains(parts.count), let size = ImageResolution(text: String(parts[0])) else { return nil }
+    guard (1...2).contains(parts.count), let size = VideoSize(text: String(parts[0])) else { return nil }
     self.size = size
     guard parts.count > 1 else { return }
     guard let scale = Double(parts[1]), (1...10).contains(scale) else { return nil }
@@ -175,12 +175,23 @@ package struct SizeWithScale: Equatable, Sendable, CustomStringConvertible {
 
   /// The size and scale of `capability`; 0×0 if it has no size.
   package init(_ capability: VideoStreamingCapability) {
-    size = capability.preferredResolution ?? ImageResolution(0, 0)
+    size = capability.preferredResolution ?? VideoSize(0, 0)
     scale = capability.scale
   }
 }
 
-extension ImageResolution {
+/// The head unit's handling of a StartService with the E bit.
+package enum HeadUnitSecurity: String, CaseIterable, Sendable {
+  /// Acknowledges it in clear, as SDL Core does without certificates.
+  case refuse
+  /// Encrypts if the app requests it; in clear after a failed handshake.
+  case accept
+  /// Accepts video and sound only encrypted (SDL Core's ForceProtectedService): refuses everything else, also single
+  /// frames.
+  case require
+}
+
+extension VideoSize {
   /// "800x480".
   package var text: String { "\(width)x\(height)" }
 

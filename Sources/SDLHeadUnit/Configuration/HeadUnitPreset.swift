@@ -27,17 +27,17 @@ package enum HeadUnitPreset: String, CaseIterable, Sendable {
       capability.supportedFormats = [.rawH264]
       capability.pixelPerInch = 117
       capability.preferredFPS = 30
-      return HeadUnitConfiguration(screen: ImageResolution(800, 480), videoCapability: capability)
+      return HeadUnitConfiguration(screen: VideoSize(800, 480), videoCapability: capability)
     case .core:
       var configuration = Self.listedInCore.configuration
       configuration.policy = .unknownApp
       return configuration
     case .listedInCore:
-      return HeadUnitConfiguration(screen: ImageResolution(800, 380), videoCapability: Self.coreCapability)
+      return HeadUnitConfiguration(screen: VideoSize(800, 380), videoCapability: Self.coreCapability)
     case .genericHMI:
-      return HeadUnitConfiguration(screen: ImageResolution(960, 600), videoCapability: Self.genericCapability)
+      return HeadUnitConfiguration(screen: VideoSize(960, 600), videoCapability: Self.genericCapability)
     case .legacy:
-      var configuration = HeadUnitConfiguration(screen: ImageResolution(800, 480), videoCapability: nil)
+      var configuration = HeadUnitConfiguration(screen: VideoSize(800, 480), videoCapability: nil)
       configuration.maximumProtocolVersion = ProtocolVersion(4)
       configuration.rpcVersion = RPCVersion(4, 4)
       return configuration
@@ -94,7 +94,7 @@ package enum HeadUnitPreset: String, CaseIterable, Sendable {
 extension VideoStreamingCapability {
   fileprivate init(_ width: Int, _ height: Int, inches: Double, scale: Double? = nil) {
     self.init()
-    preferredResolution = ImageResolution(width, height)
+    preferredResolution = VideoSize(width, height)
     hapticSpatialDataSupported = true
     diagonalScreenSize = inches
     self.scale = scale
@@ -107,7 +107,7 @@ extension HeadUnitConfiguration {
   /// permissions, unrequested notifications, and every EndService twice.
   package static var hostile: HeadUnitConfiguration {
     var capability = VideoStreamingCapability()
-    capability.preferredResolution = ImageResolution(801, 479)
+    capability.preferredResolution = VideoSize(801, 479)
     capability.supportedFormats = [
       VideoStreamingFormat(videoProtocol: "WEBM", codec: "VP9"), .rawH264, .rawH264, .rtpH264,
     ]
@@ -118,10 +118,10 @@ extension HeadUnitConfiguration {
     var duplicate = VideoStreamingCapability()
     duplicate.preferredResolution = capability.preferredResolution
     var tiny = VideoStreamingCapability()
-    tiny.preferredResolution = ImageResolution(3, 1)
+    tiny.preferredResolution = VideoSize(3, 1)
     tiny.scale = 10
     capability.additionalCapabilities = [duplicate, duplicate, tiny, VideoStreamingCapability()]
-    var configuration = HeadUnitConfiguration(screen: ImageResolution(801, 479), videoCapability: capability)
+    var configuration = HeadUnitConfiguration(screen: VideoSize(801, 479), videoCapability: capability)
     configuration.behaviour.videoStarts = [.acknowledge(VideoServiceParameters(width: 0, height: 0))]
     configuration.behaviour.endsVideoServiceTwice = true
     configuration.behaviour.sendsCoreNotifications = true

@@ -185,7 +185,7 @@ struct AppTemplates: Sendable {
     let name = request.parameters["syncFileName"]?.string ?? ""
     guard !name.contains("/") else { return context.refuse(request, .invalidData, "syncFileName has a slash") }
     guard !request.bulk.isEmpty else { return context.refuse(request, .invalidData, "The request has no data") }
-    let sum = Int(Checksum.crc32(of: request.bulk))
+    let sum = Int(CRC32.checksum(of: request.bulk))
     if let given = request.parameters["crc"]?.integer, given != sum {
       return respondOnFiles(to: request, .corruptedData, info: "crc is \(given), but the data has \(sum)", &context)
     }

@@ -23,23 +23,13 @@ package struct GPXTrack: Equatable, Sendable {
   /// In the order of the file; at least one.
   package let points: [Point]
 
-  /// The error in a file.
-  package struct Malformed: Error, Equatable, CustomStringConvertible {
-    /// From 1 on.
-    package var line: Int
-    package var text: String
-
-    /// "line 7: …".
-    package var description: String { "line \(line): \(text)" }
-  }
-
   /// Reads a file in UTF-8. Numbers and times are read as they stand: entities and CDATA in them are errors, and so is
   /// a document type.
-  package init(_ bytes: [UInt8]) throws(Malformed) { try self.init(bytes, atMost: Self.maximumPointCount) }
+  package init(_ bytes: [UInt8]) throws(MalformedLine) { try self.init(bytes, atMost: Self.maximumPointCount) }
 
-  init(_ bytes: [UInt8], atMost maximumPointCount: Int) throws(Malformed) {
+  init(_ bytes: [UInt8], atMost maximumPointCount: Int) throws(MalformedLine) {
     guard bytes.count <= Self.maximumByteCount else {
-      throw Malformed(line: 1, text: "a track has at most \(Self.maximumByteCount >> 20) MiB")
+      throw MalformedLine(line: 1, text: "a track has at most \(Self.maximumByteCount >> 20) MiB")
     }
     var scanner = GPXScanner(bytes, maximumPointCount: maximumPointCount)
     var points = try scanner.points()
@@ -91,7 +81,7 @@ private struct GPXScanner {
     if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { position = 3 }
   }
 
-  mutating func points() throws(GPXTrack.Malformed) -> [GPXTrack.Point] {
+  mutating func points() throws(MalformedLine) -> [GPXTrack.Point] {
     while try skipText() {
       switch (byte(at: position + 1), byte(at: position + 2)) {
       case (UInt8(ascii: "?"), _): try skip(past: "?>", "a declaration")
@@ -111,9 +101,9 @@ private struct GPXScanner {
     return points
   }
 
-  private func malformed(_ text: String, at place: Int? = nil) -> GPXTrack.Malformed {
+  private func malformed(_ text: String, at place: Int? = nil) -> MalformedLine {
     let line = bytes.prefix(min(place ?? position, bytes.count)).count { $0 == UInt8(ascii: "\n") } + 1
-    return GPXTrack.Malformed(line: line, text: text)
+    return MalformedLine(line: line, text: text)
   }
 
   private func byte(at index: Int) -> UInt8 { index < bytes.count ? bytes[index] : 0 }
@@ -127,7 +117,7 @@ private struct GPXScanner {
   // MARK: Elements
 
   /// Goes to the next `<`; false at the end.
-  private mutating func skipText() throws(GPXTrack.Malformed) -> Bool {
+  private mutating func skipText() throws(MalformedLine) -> Bool {
     let start = position
     while position < bytes.count, bytes[position] != UInt8(ascii: "<") { position += 1 }
     guard !open.isEmpty || bytes[start..<position].allSatisfy(isSpace) else {
@@ -136,7 +126,7 @@ private struct GPXScanner {
     return position < bytes.count
   }
 
-  private mutating func skip(past end: StaticString, _ what: String) throws(GPXTrack.Malformed) {
+  private mutating func skip(past end: StaticString, _ what: String) throws(MalformedLine) {
     let start = position
     let length = end.utf8CodeUnitCount
     while position + length <= bytes.count {
@@ -149,7 +139,7 @@ private struct GPXScanner {
     throw malformed("\(what) does not end", at: start)
   }
 
-  private mutating func name() throws(GPXTrack.Malformed) -> Range<Int> {
+  private mutating func name() throws(MalformedLine) -> Range<Int> {
     let start = position
     while position < bytes.count, !isSpace(bytes[position]), !#"<>/="'&"#.utf8.contains(bytes[position]) {
       position += 1
@@ -168,7 +158,7 @@ private struct GPXScanner {
     while isSpace(byte(at: position)) { position += 1 }
   }
 
-  private mutating func openElement() throws(GPXTrack.Malformed) {
+  private mutating func openElement() throws(MalformedLine) {
     let start = position
     position += 1
     let name = try name()
@@ -200,7 +190,7 @@ private struct GPXScanner {
   /// Reads up to the `>` or `/` of an element.
   private mutating func attributes(
     areCoordinates: Bool
-  ) throws(GPXTrack.Malformed) -> (latitude: Double?, longitude: Double?) {
+  ) throws(MalformedLine) -> (latitude: Double?, longitude: Double?) {
     var place: (latitude: Double?, longitude: Double?)
     while true {
       skipSpace()
@@ -232,7 +222,7 @@ private struct GPXScanner {
     }
   }
 
-  private mutating func closeElement() throws(GPXTrack.Malformed) {
+  private mutating func closeElement() throws(MalformedLine) {
     let end = position
     position += 2
     let name = try name()
@@ -249,7 +239,7 @@ private struct GPXScanner {
 
   /// An element is over.
   /// - Parameter content: its text, if it has no elements.
-  private mutating func end(_ name: Range<Int>, text content: Range<Int>) throws(GPXTrack.Malformed) {
+  private mutating func end(_ name: Range<Int>, text content: Range<Int>) throws(MalformedLine) {
     open.removeLast()
     guard let kind else { return }
     let local = text(localName(name))
@@ -278,7 +268,7 @@ private struct GPXScanner {
 
   private func number(
     _ range: Range<Int>, in limits: ClosedRange<Double>, _ what: String
-  ) throws(GPXTrack.Malformed) -> Double {
+  ) throws(MalformedLine) -> Double {
     let value = trimmed(range)
     guard value.count <= Self.longestValue, value.allSatisfy("+-.0123456789eE".utf8.contains),
       let number = Double(String(decoding: value, as: UTF8.self)), limits.contains(number)
@@ -288,7 +278,7 @@ private struct GPXScanner {
     return number
   }
 
-  private mutating func time(_ range: Range<Int>, _ kind: Kind) throws(GPXTrack.Malformed) -> Double {
+  private mutating func time(_ range: Range<Int>, _ kind: Kind) throws(MalformedLine) -> Double {
     let value = trimmed(range)
     guard value.count <= Self.longestValue, let time = UTCTime(value)?.seconds else {
       throw malformed("\"\(text(range))\" is no time such as 2024-05-01T12:00:00Z")

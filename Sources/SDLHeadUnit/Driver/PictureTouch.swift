@@ -44,7 +44,7 @@ package struct PictureTouch: Equatable, Sendable {
   /// - Parameters:
   ///   - display: its size in pixels; the pictures fill it.
   ///   - picture: the size of the pictures.
-  package func onDisplay(_ display: ImageResolution, picture: ImageResolution) -> OnTouchEvent {
+  package func onDisplay(_ display: VideoSize, picture: VideoSize) -> OnTouchEvent {
     OnTouchEvent(
       kind: kind,
       fingers: fingers.map { finger in

@@ -123,7 +123,7 @@ struct MediaService<Checker: MediaChecker>: Sendable {
   /// The handshake for which the start has waited is over.
   /// - Parameter failure: why it has failed.
   /// - Returns: whether to answer the start.
-  mutating func handshakeEnded(_ failure: HandshakeFailure?, _ context: inout ServedContext) -> Bool {
+  mutating func handshakeEnded(_ failure: ServedHandshakeFailure?, _ context: inout ServedContext) -> Bool {
     guard waitsForHandshake else { return false }
     if let failure, context.configuration.security == .require {
       start = nil

@@ -64,7 +64,7 @@ struct OfferedCapability: Sendable {
   /// Sends a change to the app once it has subscribed. Absent members are unchanged.
   /// - Parameter size: of the pictures that are streamed; nil without a stream.
   mutating func update(
-    _ update: VideoStreamingCapability, inUse size: ImageResolution?, _ context: inout ServedContext
+    _ update: VideoStreamingCapability, inUse size: VideoSize?, _ context: inout ServedContext
   ) {
     if update.preferredResolution != nil || update.additionalCapabilities != nil {
       updatedInUse = nil
@@ -79,7 +79,7 @@ struct OfferedCapability: Sendable {
     send(update, &context)
   }
 
-  private func entryInUse(_ size: ImageResolution) -> VideoStreamingCapability? {
+  private func entryInUse(_ size: VideoSize) -> VideoStreamingCapability? {
     [present, updatedInUse].lazy.compactMap { $0.flatMap { sizes.entries(of: $0, covering: size).first } }.first
   }
 
@@ -92,7 +92,7 @@ struct OfferedCapability: Sendable {
   }
 
   /// The window of the app gets another size; the scale is 1…10, or nil for the present one.
-  mutating func resize(to size: ImageResolution, scale: Double?, _ context: inout ServedContext) {
+  mutating func resize(to size: VideoSize, scale: Double?, _ context: inout ServedContext) {
     var update = VideoStreamingCapability()
     update.preferredResolution = size
     update.scale = scale
@@ -144,7 +144,7 @@ struct OfferedCapability: Sendable {
   }
 
   /// The announced rates: the highest of the entries that pictures of this size can belong to.
-  func limits(for size: ImageResolution) -> VideoStreamLimits {
+  func limits(for size: VideoSize) -> VideoStreamLimits {
     guard let present else { return VideoStreamLimits() }
     let entries = sizes.entries(of: present, covering: size)
     let rates = (entries.isEmpty ? [present] : entries).map { $0.preferredFPS ?? present.preferredFPS }
@@ -156,7 +156,7 @@ struct OfferedCapability: Sendable {
   /// The formats of the entries that the requested size belongs to, each of which may have its own.
   func formats(for request: VideoServiceParameters) -> [VideoStreamingFormat]? {
     guard let present, let width = request.width, let height = request.height else { return present?.supportedFormats }
-    let entries = sizes.entries(of: present, covering: ImageResolution(Int(width), Int(height)))
+    let entries = sizes.entries(of: present, covering: VideoSize(Int(width), Int(height)))
     let formats = entries.compactMap { $0.supportedFormats ?? present.supportedFormats }
     return formats.isEmpty ? present.supportedFormats : formats.flatMap(\.self)
   }
@@ -166,7 +166,7 @@ struct OfferedCapability: Sendable {
 struct HapticRules {
   /// The present capability, with its additional ones.
   let capability: VideoStreamingCapability?
-  let screen: ImageResolution
+  let screen: VideoSize
 
   /// At most one fault of each kind.
   func faults(of rectangles: [HapticRectangle]) -> [HapticFault] {
@@ -174,7 +174,7 @@ struct HapticRules {
     let isSupported = entries.contains { $0.hapticSpatialDataSupported ?? false }
     // Each side by itself, because it is not known here for which of the sizes the app streams.
     let sizes = entries.compactMap(\.preferredResolution)
-    let display = ImageResolution(
+    let display = VideoSize(
       sizes.map(\.width).max() ?? screen.width, sizes.map(\.height).max() ?? screen.height)
     let outside = rectangles.first { !Self.isWithin(display, $0) }
     return (isSupported ? [] : [.notSupported])
@@ -185,7 +185,7 @@ struct HapticRules {
   /// For the rounding of floating-point sums, in pixels.
   private static let tolerance = 1e-6
 
-  private static func isWithin(_ display: ImageResolution, _ rectangle: HapticRectangle) -> Bool {
+  private static func isWithin(_ display: VideoSize, _ rectangle: HapticRectangle) -> Bool {
     rectangle.x >= 0 && rectangle.y >= 0 && rectangle.width >= 0 && rectangle.height >= 0
       && rectangle.x + rectangle.width <= Double(display.width) + tolerance
       && rectangle.y + rectangle.height <= Double(display.height) + tolerance

@@ -21,7 +21,7 @@ struct ServedAudio: Sendable {
 
   /// The handshake for which the start has waited is over.
   /// - Parameter failure: why it has failed.
-  mutating func handshakeEnded(_ failure: HandshakeFailure?, _ context: inout ServedContext) {
+  mutating func handshakeEnded(_ failure: ServedHandshakeFailure?, _ context: inout ServedContext) {
     if service.handshakeEnded(failure, &context) { answer(&context) }
   }
 

@@ -19,13 +19,13 @@ struct ServedVideo: Sendable {
   /// Video messages, as ServiceDataACK counts them.
   private var acknowledgedMessageCount: UInt32 = 0
   /// Size of the display that the last stream fills, for touches; nil before the first stream.
-  private(set) var displaySize: ImageResolution?
+  private(set) var displaySize: VideoSize?
   /// Of the pictures of that stream.
-  private var pictureSize: ImageResolution?
+  private var pictureSize: VideoSize?
 
   var statistics: VideoStreamStatistics { service.checker.statistics }
   /// The size of the pictures; nil without a stream.
-  var sizeInUse: ImageResolution? { service.isOpen ? pictureSize : nil }
+  var sizeInUse: VideoSize? { service.isOpen ? pictureSize : nil }
   private var transport: TransportRole { service.transport }
 
   // MARK: The start
@@ -55,7 +55,7 @@ struct ServedVideo: Sendable {
   /// The handshake for which the start has waited is over.
   /// - Parameter failure: why it has failed.
   mutating func handshakeEnded(
-    _ failure: HandshakeFailure?, _ app: RegisteredApp?, _ capability: OfferedCapability,
+    _ failure: ServedHandshakeFailure?, _ app: RegisteredApp?, _ capability: OfferedCapability,
     _ context: inout ServedContext
   ) {
     guard let app, service.handshakeEnded(failure, &context) else { return }

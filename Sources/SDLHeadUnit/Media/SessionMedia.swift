@@ -60,7 +60,7 @@ struct SessionMedia: Sendable {
   /// The handshake for which the start of `service` has waited is over.
   /// - Parameter failure: why it has failed.
   mutating func handshakeEnded(
-    of service: ServiceType, _ failure: HandshakeFailure?, _ app: RegisteredApp?, _ capability: OfferedCapability,
+    of service: ServiceType, _ failure: ServedHandshakeFailure?, _ app: RegisteredApp?, _ capability: OfferedCapability,
     _ context: inout ServedContext
   ) {
     guard service == .audio else { return video.handshakeEnded(failure, app, capability, &context) }

@@ -33,16 +33,16 @@ enum VideoFormatRules {
 
 /// The sizes that a StartService(video) may request.
 struct VideoSizeRules {
-  let screen: ImageResolution
+  let screen: VideoSize
   /// Nil where the head unit has no capability.
   let capabilities: [VideoStreamingCapability?]
 
   /// An app that names no size streams the whole display area, in the head unit's scale.
-  private var standard: ImageResolution {
+  private var standard: VideoSize {
     guard let root = capabilities.compactMap(\.self).first, let resolution = root.preferredResolution else {
       return screen
     }
-    return ImageResolution(
+    return VideoSize(
       Self.evenRange(resolution.width, scale: root.scale).lowerBound,
       Self.evenRange(resolution.height, scale: root.scale).lowerBound)
   }
@@ -61,7 +61,7 @@ struct VideoSizeRules {
   }
 
   /// The entries of `capability` that pictures of `size` can belong to.
-  func entries(of capability: VideoStreamingCapability, covering size: ImageResolution) -> [VideoStreamingCapability] {
+  func entries(of capability: VideoStreamingCapability, covering size: VideoSize) -> [VideoStreamingCapability] {
     ([capability] + (capability.additionalCapabilities ?? [])).filter { entry in
       guard let resolution = entry.preferredResolution else { return false }
       return Self.evenRange(resolution.width, scale: entry.scale).contains(size.width)
@@ -70,7 +70,7 @@ struct VideoSizeRules {
   }
 
   /// The display that pictures of `size` fill: the first that they can belong to, or the screen.
-  func display(of size: ImageResolution) -> ImageResolution {
+  func display(of size: VideoSize) -> VideoSize {
     for capability in capabilities.compactMap(\.self) {
       if let display = entries(of: capability, covering: size).first?.preferredResolution { return display }
     }
@@ -92,12 +92,12 @@ struct VideoSizeRules {
 
   /// The size of the acknowledged stream. 0×0, which was observed on head units, and a single side stand for the
   /// request.
-  func effective(_ answer: VideoServiceParameters, _ request: VideoServiceParameters) -> ImageResolution {
+  func effective(_ answer: VideoServiceParameters, _ request: VideoServiceParameters) -> VideoSize {
     Self.size(answer) ?? Self.size(request) ?? standard
   }
 
-  private static func size(_ parameters: VideoServiceParameters) -> ImageResolution? {
+  private static func size(_ parameters: VideoServiceParameters) -> VideoSize? {
     guard let width = parameters.width, let height = parameters.height, width > 0, height > 0 else { return nil }
-    return ImageResolution(Int(width), Int(height))
+    return VideoSize(Int(width), Int(height))
   }
 }

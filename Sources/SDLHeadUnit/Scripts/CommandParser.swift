@@ -187,7 +187,7 @@ enum CommandParser {
   }
 
   private static func resize(_ arguments: [String]) -> HeadUnitCommand? {
-    guard let size = ImageResolution(text: arguments[0]) else { return nil }
+    guard let size = VideoSize(text: arguments[0]) else { return nil }
     guard arguments.count > 1 else { return .resize(size, scale: nil) }
     guard arguments[1] == "scale", let scale = Double(arguments[2]), (1...10).contains(scale) else { return nil }
     return .resize(size, scale: scale)
@@ -426,7 +426,7 @@ extension VideoStreamingCapability {
       return value != nil
     }
     return switch member {
-    case "size": take(\.preferredResolution, ImageResolution(text: value))
+    case "size": take(\.preferredResolution, VideoSize(text: value))
     case "scale": take(\.scale, Double(value).flatMap { (1...10).contains($0) ? $0 : nil })
     case "framerate": take(\.preferredFPS, CommandParser.rate(value))
     case "max-bitrate": take(\.maxBitrate, CommandParser.rate(value))

@@ -8,7 +8,7 @@ package enum HeadUnitCommand: Equatable, Sendable {
   /// Whether the sound of the app on the screen is played.
   case audioStreaming(AudioStreamingState)
   /// Another size for the app on the screen; the scale is 1…10.
-  case resize(ImageResolution, scale: Double?)
+  case resize(VideoSize, scale: Double?)
   /// A partial capability for the app on the screen; absent members are unchanged.
   case update(VideoStreamingCapability)
   case driverDistraction(OnDriverDistraction)

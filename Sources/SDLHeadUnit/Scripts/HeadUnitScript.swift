@@ -148,9 +148,9 @@ package struct HeadUnitScript: Equatable, Sendable {
   package var needsPictures: Bool { steps.contains { if case .picture = $0.command { true } else { false } } }
 
   /// The first step that names a group which the policies do not have; nil if there is none.
-  package func fault(in policies: PolicyTable) -> Malformed? {
+  package func fault(in policies: PolicyTable) -> MalformedLine? {
     for step in steps {
-      if let fault = policies.fault(of: step.command) { return Malformed(line: step.line, text: fault) }
+      if let fault = policies.fault(of: step.command) { return MalformedLine(line: step.line, text: fault) }
     }
     return nil
   }
@@ -225,43 +225,29 @@ extension HeadUnitScript {
   private static let longestTime = 86_400.0
   private static let highestNumber = 1_000_000
 
-  /// The error in a text, and how to correct it.
-  package struct Malformed: Error, Equatable, CustomStringConvertible {
-    /// From 1 on.
-    package var line: Int
-    package var text: String
-
-    package init(line: Int, text: String) {
-      (self.line, self.text) = (line, text)
-    }
-
-    /// "line 7: …".
-    package var description: String { "line \(line): \(text)" }
-  }
-
-  package init(_ bytes: [UInt8]) throws(Malformed) {
+  package init(_ bytes: [UInt8]) throws(MalformedLine) {
     self.init()
     guard bytes.count <= Self.maximumByteCount else {
       let line = bytes[..<Self.maximumByteCount].count { $0 == UInt8(ascii: "\n") } + 1
-      throw Malformed(line: line, text: "a script has at most \(Self.maximumByteCount >> 10) KiB")
+      throw MalformedLine(line: line, text: "a script has at most \(Self.maximumByteCount >> 10) KiB")
     }
     for (index, lineBytes) in bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).enumerated()
     {
       let line = index + 1
       guard var text = String(validating: lineBytes, as: UTF8.self) else {
-        throw Malformed(line: line, text: "this is no UTF-8")
+        throw MalformedLine(line: line, text: "this is no UTF-8")
       }
       // Some editors begin a file with it.
       if line == 1, text.unicodeScalars.first == "\u{FEFF}" { text.unicodeScalars.removeFirst() }
       guard let step = try Self.step(Self.withoutComment(text), line: line) else { continue }
       guard steps.count < Self.maximumStepCount else {
-        throw Malformed(line: line, text: "a script has at most \(Self.maximumStepCount) steps")
+        throw MalformedLine(line: line, text: "a script has at most \(Self.maximumStepCount) steps")
       }
       steps.append(step)
     }
   }
 
-  package init(_ text: String) throws(Malformed) {
+  package init(_ text: String) throws(MalformedLine) {
     try self.init(Array(text.utf8))
   }
 
@@ -290,20 +276,20 @@ extension HeadUnitScript {
   }
 
   /// Nil where there is nothing.
-  private static func step(_ text: String, line: Int) throws(Malformed) -> Step? {
+  private static func step(_ text: String, line: Int) throws(MalformedLine) -> Step? {
     if text.isEmpty { return nil }
     guard let colon = text.firstIndex(of: ":") else {
-      throw Malformed(line: line, text: "\"\(text)\" has no colon; \(form)")
+      throw MalformedLine(line: line, text: "\"\(text)\" has no colon; \(form)")
     }
     let trigger = try trigger(text[..<colon].split(separator: " ").map(String.init), line: line)
     let command: HeadUnitCommand?
     do throws(HeadUnitCommand.Malformed) {
       command = try HeadUnitCommand.parse(String(text[text.index(after: colon)...]))
     } catch {
-      throw Malformed(line: line, text: error.description)
+      throw MalformedLine(line: line, text: error.description)
     }
     guard let command, command != .help else {
-      throw Malformed(line: line, text: "there is no command after the colon; \(form)")
+      throw MalformedLine(line: line, text: "there is no command after the colon; \(form)")
     }
     return Step(line: line, trigger: trigger, command: command, text: text)
   }
@@ -311,20 +297,20 @@ extension HeadUnitScript {
   private static let form =
     "write \"at SECONDS: COMMAND\", \"on EVENT [NUMBER] [after SECONDS]: COMMAND\" or \"then: COMMAND\""
 
-  private static func trigger(_ words: [String], line: Int) throws(Malformed) -> Trigger {
+  private static func trigger(_ words: [String], line: Int) throws(MalformedLine) -> Trigger {
     switch (words.first, words.count) {
     case ("then", 1): return .then
     case ("at", 2): return .time(try time(words[1], line: line))
     case ("on", 2...):
       guard let event = Event(rawValue: words[1]) else {
         let names = Event.allCases.map(\.rawValue).joined(separator: ", ")
-        throw Malformed(line: line, text: "there is no event \"\(words[1])\", but \(names)")
+        throw MalformedLine(line: line, text: "there is no event \"\(words[1])\", but \(names)")
       }
       var rest = words.dropFirst(2)
       var number: Int?
       if let word = rest.first, word != "after" {
         guard let value = Int(word), (1...highestNumber).contains(value) else {
-          throw Malformed(line: line, text: "\"\(word)\" is no number of an event, from 1 on; \(form)")
+          throw MalformedLine(line: line, text: "\"\(word)\" is no number of an event, from 1 on; \(form)")
         }
         number = value
         rest.removeFirst()
@@ -334,12 +320,12 @@ extension HeadUnitScript {
       return .event(event, number: number, delay: try time(last, line: line))
     default: break
     }
-    throw Malformed(line: line, text: "\"\(words.joined(separator: " "))\" is no time and no event; \(form)")
+    throw MalformedLine(line: line, text: "\"\(words.joined(separator: " "))\" is no time and no event; \(form)")
   }
 
-  private static func time(_ text: String, line: Int) throws(Malformed) -> Duration {
+  private static func time(_ text: String, line: Int) throws(MalformedLine) -> Duration {
     guard let seconds = Double(text), (0...longestTime).contains(seconds) else {
-      throw Malformed(line: line, text: "\"\(text)\" is no time in seconds, 0 to \(Int(longestTime))")
+      throw MalformedLine(line: line, text: "\"\(text)\" is no time in seconds, 0 to \(Int(longestTime))")
     }
     return .seconds(seconds)
   }

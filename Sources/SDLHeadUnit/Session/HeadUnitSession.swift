@@ -177,7 +177,7 @@ package struct HeadUnitSession: Sendable, ~Copyable {
 
   /// The driver touches the pictures in a window. Ignored before the app's first video service, and without touches.
   /// - Parameter picture: the size of the pictures, in pixels.
-  package mutating func touch(_ touch: PictureTouch, picture: ImageResolution, now: Duration) -> [Action] {
+  package mutating func touch(_ touch: PictureTouch, picture: VideoSize, now: Duration) -> [Action] {
     guard let display = media.video.displaySize else { return [] }
     return self.touch(touch.onDisplay(display, picture: picture), now: now)
   }
@@ -199,12 +199,12 @@ package struct HeadUnitSession: Sendable, ~Copyable {
   /// The window of the app gets another size, and from now on no other is accepted. The app gets size and scale as with
   /// ``updateCapability(_:now:)``.
   /// - Parameter scale: 1…10, or nil for the present one.
-  package mutating func resize(to size: ImageResolution, scale: Double?, now: Duration) -> [Action] {
+  package mutating func resize(to size: VideoSize, scale: Double?, now: Duration) -> [Action] {
     input(now) { $0.registration.capability.resize(to: size, scale: scale, &$0.context) }
   }
 
   /// Sets what the next app is offered; one that is registered keeps what it has been told.
-  package mutating func offer(_ capability: VideoStreamingCapability?, screen: ImageResolution) {
+  package mutating func offer(_ capability: VideoStreamingCapability?, screen: VideoSize) {
     context.offer(capability, screen: screen)
     if registration.app == nil { registration.forgetUpdates(context) }
   }

@@ -26,7 +26,7 @@ struct ServedContext: Sendable {
     /// Other rates of video may have been announced.
     case capabilityAnnounced
     /// The handshake for which the start of this service waits is over; nil if it was successful.
-    case handshakeEnded(ServiceType, failure: HandshakeFailure?)
+    case handshakeEnded(ServiceType, failure: ServedHandshakeFailure?)
     /// A frame on the secondary transport has made the TLS channel useless.
     case encryptionLost
   }
@@ -96,7 +96,7 @@ struct ServedContext: Sendable {
     }
   }
 
-  mutating func offer(_ capability: VideoStreamingCapability?, screen: ImageResolution) {
+  mutating func offer(_ capability: VideoStreamingCapability?, screen: VideoSize) {
     configuration.videoCapability = capability
     configuration.screen = screen
   }

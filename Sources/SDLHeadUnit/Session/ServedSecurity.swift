@@ -1,17 +1,6 @@
 import SDLMessages
 import SDLWire
 
-/// The head unit's handling of a StartService with the E bit.
-package enum HeadUnitSecurity: String, CaseIterable, Sendable {
-  /// Acknowledges it in clear, as SDL Core does without certificates.
-  case refuse
-  /// Encrypts if the app requests it; in clear after a failed handshake.
-  case accept
-  /// Accepts video and sound only encrypted (SDL Core's ForceProtectedService): refuses everything else, also single
-  /// frames.
-  case require
-}
-
 /// The encrypted parts of a session.
 struct Encryption: Sendable {
   /// Functions that SDL Core still accepts and sends in clear, since they may come before the RPC service is encrypted.
@@ -61,7 +50,7 @@ struct Encryption: Sendable {
   }
 }
 
-struct HandshakeFailure: Equatable, Sendable {
+struct ServedHandshakeFailure: Equatable, Sendable {
   var text: String
   /// Whether it is this app's, and not that of others.
   var isOwnFault: Bool
@@ -305,7 +294,7 @@ struct ServedSecurity: Sendable {
       switch start {
       case .rpc: refuseRPC(text, endsSession: isOwnFault, &context)
       case .media(let service, _):
-        context.demand(.handshakeEnded(service, failure: HandshakeFailure(text: text, isOwnFault: isOwnFault)))
+        context.demand(.handshakeEnded(service, failure: ServedHandshakeFailure(text: text, isOwnFault: isOwnFault)))
       }
     }
   }

@@ -256,7 +256,7 @@ struct FuzzedSessions: ~Copyable {
   private mutating func headUnitChanges(_ input: inout FuzzInput) {
     switch input.number(below: 9) {
     case 0: perform(headUnit.endService(input.pick([.video, .audio]), now: now))
-    case 1: perform(headUnit.resize(to: ImageResolution(input.number(below: 3000), 480), scale: nil, now: now))
+    case 1: perform(headUnit.resize(to: VideoSize(input.number(below: 3000), 480), scale: nil, now: now))
     case 2: perform(headUnit.updateCapability(VideoStreamingCapability(json: input.parameters()), now: now))
     case 3: perform(headUnit.unregisterApp(input.pick(UnregisteredReason.allCases), now: now))
     case 4: perform(headUnit.setReading(input.flag(), now: now))
@@ -291,7 +291,7 @@ struct FuzzedSessions: ~Copyable {
   }
 
   private mutating func sendVideo(_ input: inout FuzzInput) {
-    guard let grant = app.status.videoGrant, grant.role == .primary else { return }
+    guard let grant = app.status.video.grant, grant.role == .primary else { return }
     let unit = input.piece(limit: 1024)
     let message = ProtectedMessage(
       service: .video, version: grant.version, sessionID: grant.sessionID, messageID: videoMessageIDs.next(),

@@ -12,7 +12,7 @@ extension FuzzTarget {
     },
     FuzzTarget("options", bytesPerInputByte: 64) { bytes in
       let text = String(decoding: bytes, as: UTF8.self)
-      if let size = ImageResolution(text: text) { rule(ImageResolution(text: size.text) == size, "another size") }
+      if let size = VideoSize(text: text) { rule(VideoSize(text: size.text) == size, "another size") }
       if let size = SizeWithScale(text: text) { rule(SizeWithScale(text: size.description) == size, "another scale") }
       if let format = VideoStreamingFormat(text: text) { rule(format.text == text, "another format") }
       _ = (PCMFormat(text: text), ProtocolVersion(text), FunctionID(name: text), TransportClass(protocolName: text))

@@ -32,7 +32,7 @@ import Testing
         "← single control", "→ single control", "← single control", "→ single control", "• secured XOR",
         "← StartServiceACK audio encrypted", "• audio started 16000 Hz, 16 bit epoch 1",
       ])
-    let grant = sessions.app.status.audioGrant
+    let grant = sessions.app.status.audio.grant
     #expect(grant?.isEncrypted == true && grant?.maximumPayload == SecurePayload.recordLimit)
     #expect(sessions.sendAudio(Self.samples) && sessions.heard == [Self.samples])
     #expect(sessions.violations == [])
@@ -82,7 +82,7 @@ import Testing
       let preferred = sessions(.prefer, security, handshake: handshake)
       preferred.setAudioRequest(AudioStartRequest())
       preferred.wait(.milliseconds(100))
-      #expect(preferred.failure == nil && preferred.app.status.audioGrant?.isEncrypted == false)
+      #expect(preferred.failure == nil && preferred.app.status.audio.grant?.isEncrypted == false)
       #expect(preferred.take().contains("• sound in clear"))
       #expect(preferred.sendAudio(Self.samples) && preferred.heard == [Self.samples])
     }
@@ -100,8 +100,8 @@ import Testing
     sessions.headUnitDoes { $0.change(.audioStart(.acknowledge), now: $1) }
     sessions.wait(.seconds(2))
     #expect(sessions.take().contains("→ StartService audio"))
-    #expect(sessions.app.status.audioGrant?.isEncrypted == false)
-    #expect(sessions.app.status.videoGrant?.isEncrypted == true)
+    #expect(sessions.app.status.audio.grant?.isEncrypted == false)
+    #expect(sessions.app.status.video.grant?.isEncrypted == true)
   }
 
   /// Registered, and asks for both; sound starts first, because video may not be shown yet.
@@ -132,7 +132,7 @@ import Testing
     frame.header.isEncrypted = true
     driver.receive(frame)
     #expect(driver.take().contains("→ EndService audio"))
-    #expect(driver.session.status.audioGrant == nil && driver.failure == nil)
+    #expect(driver.session.status.audio.grant == nil && driver.failure == nil)
   }
 
   /// TLS numbers the records of both services together, and nothing keeps those of two connections in order.

@@ -45,18 +45,18 @@ import Testing
 
     mutating func startService() {
       publish {
-        $0.audioGrant = grant
-        $0.audioState = .streaming
+        $0.audio.grant = grant
+        $0.audio.state = .streaming
       }
     }
 
     mutating func stopService(_ reason: StreamStopReason) {
       publish {
-        $0.audioEnd = AppSession.ServiceEnd(epoch: grant.epoch, reason: reason)
-        $0.audioGrant = nil
-        $0.audioState = .stopped
+        $0.audio.end = AppSession.ServiceEnd(epoch: grant.epoch, reason: reason)
+        $0.audio.grant = nil
+        $0.audio.state = .stopped
       }
-      session.audioEnd = nil
+      session.audio.end = nil
     }
 
     mutating func loseConnection() {
@@ -101,14 +101,14 @@ import Testing
     var driver = Driver(policy)
     driver.start()
     driver.show(.full, .notAudible)
-    driver.publish { $0.audioState = .suspended }
+    driver.publish { $0.audio.state = .suspended }
     #expect(driver.notifications.contains(.stream(.suspended(reason: "not-audible"))))
     let pauses = policy == .auto && timing != .live
     let waits = timing == .unsynchronized || pauses
     #expect(driver.decide(timing) == (waits ? .wait(thenDrop: .suspended) : .drop(.suspended)))
     #expect(driver.notifications.contains(.stream(.requestPause)) == pauses)
     driver.show(.full, .audible)
-    driver.publish { $0.audioState = .streaming }
+    driver.publish { $0.audio.state = .streaming }
     #expect(driver.notifications.contains(.started(Self.grant, reason: "resumed")))
     #expect(driver.notifications.contains(.stream(.requestPlaying)) == pauses)
     #expect(driver.decide(timing) == .send(Self.grant))
@@ -276,7 +276,7 @@ import Testing
   @Test(arguments: StreamState.allCases) func videoThatGoesOn(state: StreamState) throws {
     var driver = Driver()
     driver.start()
-    driver.publish { $0.videoState = state }
+    driver.publish { $0.video.state = state }
     let failure = AudioStartFailure.refused(rejectedParameters: [], reason: "Allowed only in protected mode")
     try driver.change { negotiation in
       Result { () throws(AudioProblem) in try negotiation.startFailed(failure, retryAfter: nil, hasVideo: true) }

@@ -128,7 +128,7 @@ import Testing
     #expect(Self.core[7].scaledSize == VideoSize(400, 190))
   }
 
-  private func entry(_ size: ImageResolution?, _ rate: Int?) -> VideoStreamingCapability {
+  private func entry(_ size: VideoSize?, _ rate: Int?) -> VideoStreamingCapability {
     var entry = VideoStreamingCapability()
     entry.preferredResolution = size
     entry.preferredFPS = rate
@@ -137,9 +137,9 @@ import Testing
 
   @Test("what is streamed of a root and an additional capability")
   func rootOutOfRange() {
-    var root = entry(ImageResolution(1920, 720), 30)
+    var root = entry(VideoSize(1920, 720), 30)
     root.additionalCapabilities = [
-      entry(nil, nil), entry(ImageResolution(800, 480), 60), entry(ImageResolution(800, 480), 60),
+      entry(nil, nil), entry(VideoSize(800, 480), 60), entry(VideoSize(800, 480), 60),
     ]
     let displays = VideoDisplay.displays(of: root)
     #expect(displays.map(\.frameRate) == [30, 60])

@@ -44,7 +44,7 @@ extension AppDriver {
   static func streamingOnSecondary(video: [Int32]? = [2, 1], audio: [Int32]? = [1]) -> AppDriver {
     let driver = registeredSecondary(video: video, audio: audio)
     driver.acknowledgeVideo(on: .secondary)
-    #expect(driver.session.status.videoGrant?.role == .secondary)
+    #expect(driver.session.status.video.grant?.role == .secondary)
     _ = driver.take()
     return driver
   }

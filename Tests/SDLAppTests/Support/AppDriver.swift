@@ -111,10 +111,10 @@ final class AppDriver {
     func note(_ service: String, _ former: TransportWait?, _ present: TransportWait?) {
       if former != present { lines.append("• \(service) waits: \(present?.rawValue ?? "no more")") }
     }
-    note("", former.videoState, status.videoState)
-    note("audio ", former.audioState, status.audioState)
-    note("video", former.videoWait, status.videoWait)
-    note("audio", former.audioWait, status.audioWait)
+    note("", former.video.state, status.video.state)
+    note("audio ", former.audio.state, status.audio.state)
+    note("video", former.video.wait, status.video.wait)
+    note("audio", former.audio.wait, status.audio.wait)
   }
 
   private func noteSent(_ bytes: [UInt8]) {
@@ -352,7 +352,7 @@ extension AppDriver {
     var response = RegisterAppInterfaceResponse(result: RPCResult(success: true, resultCode: .success))
     response.rpcVersion = RPCVersion(8, 0, 0)
     response.videoStreaming = true
-    response.screenResolution = ImageResolution(640, 360)
+    response.screenResolution = VideoSize(640, 360)
     change(&response)
     respond(.registerAppInterface, response.json)
   }
@@ -374,7 +374,7 @@ extension AppDriver {
 
   static var capability: VideoStreamingCapability {
     var capability = VideoStreamingCapability()
-    capability.preferredResolution = ImageResolution(800, 480)
+    capability.preferredResolution = VideoSize(800, 480)
     capability.maxBitrate = 10_000
     capability.scale = 1
     capability.preferredFPS = 30
@@ -424,5 +424,5 @@ extension AppDriver {
     return driver
   }
 
-  var isStreaming: Bool { session.status.videoGrant != nil }
+  var isStreaming: Bool { session.status.video.grant != nil }
 }

@@ -207,11 +207,11 @@ struct AppInvariants {
   /// Called after every input, when all actions were checked.
   func check(_ session: borrowing AppSession, now: Duration) {
     #expect(isClosed || unacknowledgedEnds.isEmpty, "EndService was not acknowledged at once")
-    if session.status.videoGrant != nil {
+    if session.status.video.grant != nil {
       #expect(isRegistered && statusAllows && request != nil)
       #expect(isStartAcknowledged && !isServiceEnded)
       #expect(!isClosed)
-      #expect((session.status.videoState == .suspended) == !isInForeground)
+      #expect((session.status.video.state == .suspended) == !isInForeground)
       #expect(isInForeground || fingersDown.isEmpty)
     }
     audio.check(session, isRegistered: isRegistered && !isClosed)

@@ -22,9 +22,9 @@ struct AudioInvariants {
   }
 
   func check(_ session: borrowing AppSession, isRegistered: Bool) {
-    guard session.status.audioGrant != nil else { return }
+    guard session.status.audio.grant != nil else { return }
     #expect(isRegistered && isAllowed && isRequested)
     #expect(isStartAcknowledged && !isServiceEnded)
-    #expect(session.status.audioState == (isAudible ? .streaming : .suspended))
+    #expect(session.status.audio.state == (isAudible ? .streaming : .suspended))
   }
 }

@@ -108,7 +108,7 @@ final class JoinedSessions {
 
   /// Sends a video message as the link would; false when there is no grant.
   func sendVideo(_ payload: [UInt8]) -> Bool {
-    guard let grant = app.status.videoGrant else { return false }
+    guard let grant = app.status.video.grant else { return false }
     send(
       payload,
       Fragmentation(
@@ -119,7 +119,7 @@ final class JoinedSessions {
 
   /// The same for sound.
   func sendAudio(_ payload: [UInt8]) -> Bool {
-    guard let grant = app.status.audioGrant else { return false }
+    guard let grant = app.status.audio.grant else { return false }
     send(
       payload,
       Fragmentation(
@@ -268,7 +268,7 @@ extension JoinedSessions {
     sessions.connect()
     sessions.setVideoRequest(AppDriver.videoRequest)
     sessions.wait(.milliseconds(200))
-    #expect(sessions.app.status.videoGrant != nil)
+    #expect(sessions.app.status.video.grant != nil)
     _ = sessions.take()
     return sessions
   }

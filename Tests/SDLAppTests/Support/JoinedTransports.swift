@@ -67,7 +67,7 @@ final class JoinedTransports {
   /// False when there is no grant.
   @discardableResult
   func sendVideo(_ payload: [UInt8]) -> Bool {
-    guard let grant = app.status.videoGrant else { return false }
+    guard let grant = app.status.video.grant else { return false }
     let message = Fragmentation(
       service: .video, version: grant.version, sessionID: grant.sessionID, messageID: messageIDs.next(),
       payloadSize: payload.count, maximumPayload: grant.maximumPayload)

@@ -53,7 +53,7 @@ extension NegotiationDriver {
     } else if request != running, request != followed {
       stop(.resized)
     } else if isSuspended {
-      publish { $0.videoState = .streaming }
+      publish { $0.video.state = .streaming }
     } else {
       return false
     }
@@ -88,14 +88,14 @@ extension NegotiationDriver {
       isSizeOverridden: size != request.size, streamingProtocol: request.streamingProtocol,
       transportClass: transportClass)
     publish {
-      $0.videoGrant = grant
-      $0.videoState = .streaming
+      $0.video.grant = grant
+      $0.video.state = .streaming
     }
   }
 
   /// The session suspends the service, and the notice is out.
   func suspend() {
-    publish { $0.videoState = .suspended }
+    publish { $0.video.state = .suspended }
     change { $0.suspensionCompleted() }
   }
 
@@ -103,9 +103,9 @@ extension NegotiationDriver {
   func stop(_ reason: StreamStopReason) {
     running = nil
     publish {
-      if let epoch = $0.videoGrant?.epoch { $0.videoEnd = AppSession.ServiceEnd(epoch: epoch, reason: reason) }
-      $0.videoGrant = nil
-      $0.videoState = .stopped
+      if let epoch = $0.video.grant?.epoch { $0.video.end = AppSession.ServiceEnd(epoch: epoch, reason: reason) }
+      $0.video.grant = nil
+      $0.video.state = .stopped
     }
   }
 

@@ -14,12 +14,12 @@ extension NegotiationDriver {
     capability.additionalCapabilities = displays.dropFirst().map(Self.entry)
     capability.formerCapabilities = fallbacks.map(Self.entry)
     announcedProtocols.formUnion(VideoStreamingProtocol.choices(offered: formats))
-    publish { $0.video = AppSession.VideoCapability(capability: capability, fallbackSize: nil) }
+    publish { $0.videoCapability = AppSession.VideoCapability(capability: capability, fallbackSize: nil) }
   }
 
   private static func entry(_ display: VideoDisplay) -> VideoStreamingCapability {
     var entry = VideoStreamingCapability()
-    entry.preferredResolution = ImageResolution(display.size.width, display.size.height)
+    entry.preferredResolution = display.size
     entry.scale = display.scale
     entry.diagonalScreenSize = display.diagonal
     entry.pixelPerInch = display.pixelsPerInch

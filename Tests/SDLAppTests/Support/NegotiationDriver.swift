@@ -37,7 +37,7 @@ final class NegotiationDriver {
   var appState = AppState.foreground
   /// What the service that runs was requested with.
   var running: VideoStartRequest?
-  var isSuspended: Bool { session.videoState == .suspended }
+  var isSuspended: Bool { session.video.state == .suspended }
 
   private var timer: Duration?
   var epoch: UInt32 = 0

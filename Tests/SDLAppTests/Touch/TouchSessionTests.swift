@@ -99,7 +99,7 @@ import Testing
   @Test func resize() {
     let driver = Self.touched()
     var update = VideoStreamingCapability()
-    update.preferredResolution = ImageResolution(600, 360)
+    update.preferredResolution = VideoSize(600, 360)
     update.scale = 1.5
     driver.updateCapability(update)
     driver.setVideoRequest(VideoStartRequest(size: VideoSize(400, 240)))
@@ -116,7 +116,7 @@ import Testing
   @Test func anotherScale() {
     let driver = Self.touched()
     var update = VideoStreamingCapability()
-    update.preferredResolution = ImageResolution(1600, 960)
+    update.preferredResolution = VideoSize(1600, 960)
     update.scale = 2
     driver.updateCapability(update)
     #expect(driver.take() == ["• touch interrupted", "• capability 1600×960"])

@@ -140,7 +140,7 @@ import Testing
     ] as [(String, (Int, Int), Double, (Int, Int), (Double, Double))])
   func place(id: String, display: (Int, Int), scale: Double, touch: (Int, Int), expected: (Double, Double)) throws {
     var capability = VideoStreamingCapability()
-    capability.preferredResolution = ImageResolution(display.0, display.1)
+    capability.preferredResolution = VideoSize(display.0, display.1)
     capability.scale = scale
     let stream = try #require(VideoDisplay.displays(of: capability).first?.streamSize)
     let geometry = try #require(VideoGeometry(stream: stream, displays: VideoDisplay.displays(of: capability)))
@@ -150,7 +150,7 @@ import Testing
 
   @Test func everyPixelIsWithinThePicture() throws {
     var capability = VideoStreamingCapability()
-    capability.preferredResolution = ImageResolution(1279, 569)
+    capability.preferredResolution = VideoSize(1279, 569)
     capability.scale = 1.5
     let stream = try #require(VideoDisplay.displays(of: capability).first?.streamSize)
     let geometry = try #require(VideoGeometry(stream: stream, displays: VideoDisplay.displays(of: capability)))

@@ -151,7 +151,7 @@ import Testing
     #expect(VideoDisplay.displays(of: capability).count == (isVaried ? 101 : 2))
     // Also for a capability that was not read from JSON.
     var entry = VideoStreamingCapability()
-    entry.preferredResolution = ImageResolution(640, 480)
+    entry.preferredResolution = VideoSize(640, 480)
     var huge = capability
     huge.additionalCapabilities = (0..<100_000).map { index in
       entry.diagonalScreenSize = Double(index + 1)

@@ -42,7 +42,7 @@ import Testing
   /// A screen without a capability, too.
   @Test func screen() {
     let driver = NegotiationDriver.playing([])
-    driver.publish { $0.video = AppSession.VideoCapability(capability: nil, fallbackSize: Self.huge) }
+    driver.publish { $0.videoCapability = AppSession.VideoCapability(capability: nil, fallbackSize: Self.huge) }
     #expect(driver.error != nil)
   }
 
@@ -63,7 +63,7 @@ import Testing
     let driver = NegotiationDriver.playing([])
     driver.announce([size])
     #expect(driver.error == nil && sizes(driver) == [size])
-    driver.announce([VideoDisplay(size: VideoSize(size.width, size.height), scale: 2)])
+    driver.announce([VideoDisplay(size: size, scale: 2)])
     #expect(driver.error == nil)
   }
 

@@ -203,7 +203,7 @@ import Testing
     let driver = NegotiationDriver.streaming([Self.size])
     driver.setAppState(.resigning)
     #expect(driver.negotiation.isNoticeWanted)
-    driver.publish { $0.videoState = .suspended }
+    driver.publish { $0.video.state = .suspended }
     #expect(driver.negotiation.streamState == .streaming && driver.take() == [])
     driver.change { $0.suspensionCompleted() }
     #expect(driver.negotiation.streamState == .suspended && driver.take() == ["suspended app-state"])
@@ -211,7 +211,7 @@ import Testing
     #expect(driver.negotiation.isNoticeWanted)
     driver.setAppState(.foreground)
     #expect(!driver.negotiation.isNoticeWanted)
-    driver.publish { $0.videoState = .stopping }
+    driver.publish { $0.video.state = .stopping }
     #expect(driver.negotiation.streamState == .stopping)
   }
 }

@@ -26,6 +26,12 @@ import Testing
     #expect(driver.frame() == "sent")
     #expect(driver.take() == ["started 480×320 resized", "resized 320×240 to 480×320"])
     #expect(driver.starts == ["RAW 320×240", "RAW 480×320"])
+    // A later start does not say it again.
+    driver.setAppState(.background)
+    driver.runSession()
+    driver.setAppState(.foreground)
+    driver.runSession()
+    #expect(driver.take() == ["suspended app-state", "started 480×320 resumed"])
   }
 
   @Test func durationAndLostFrames() {

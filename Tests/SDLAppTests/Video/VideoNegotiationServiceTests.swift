@@ -56,16 +56,16 @@ import Testing
     driver.input(Self.size)
     driver.change { $0.played() }
     driver.session = former.session
-    driver.publish { $0.videoWait = nil }
+    driver.publish { $0.video.wait = nil }
     #expect(driver.take() == ["started 320×240 first-start", "request RAW 320×240"] && driver.frame() == "sent")
     // Suspended, resumed, ended and started again.
     driver.publish {
-      $0.videoEnd = AppSession.ServiceEnd(epoch: 1, reason: .headUnit)
-      $0.videoGrant = grant(2)
+      $0.video.end = AppSession.ServiceEnd(epoch: 1, reason: .headUnit)
+      $0.video.grant = grant(2)
     }
     #expect(driver.take() == ["stopped head-unit", "suspension", "started 320×240 restarted"])
     #expect(driver.frame() == "sent" && driver.queuedEpoch == 2)
-    driver.publish { $0.videoGrant = grant(2) }
+    driver.publish { $0.video.grant = grant(2) }
     #expect(driver.take() == [])
   }
 
@@ -73,12 +73,12 @@ import Testing
   @Test func waitForATransport() {
     let driver = NegotiationDriver.playing([Self.size])
     _ = driver.take()
-    driver.publish { $0.videoWait = .secondaryTransport }
-    driver.publish { $0.videoWait = nil }
+    driver.publish { $0.video.wait = .secondaryTransport }
+    driver.publish { $0.video.wait = nil }
     #expect(driver.take() == ["waiting secondary-transport"])
     #expect(driver.error == nil)
     driver.change { $0.streamEnded() }
-    driver.publish { $0.videoWait = .noTransport }
+    driver.publish { $0.video.wait = .noTransport }
     #expect(driver.take() == ["request nothing"])
   }
 
@@ -206,10 +206,10 @@ import Testing
     driver.setAppState(.background)
     driver.grant(VideoStartRequest(size: Self.size))
     #expect(driver.frame() == "dropped suspended")
-    driver.publish { $0.videoState = .suspended }
+    driver.publish { $0.video.state = .suspended }
     driver.setAppState(.foreground)
     #expect(!driver.take().contains { $0.hasPrefix("started") })
-    driver.publish { $0.videoState = .streaming }
+    driver.publish { $0.video.state = .streaming }
     #expect(driver.take() == ["started 320×240 first-start"] && driver.frame() == "sent")
   }
 

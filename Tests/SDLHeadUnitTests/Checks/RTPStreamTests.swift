@@ -56,7 +56,7 @@ import Testing
       violations(Stream.units(Stream.sps480x320, Stream.idr)) == [.stream(.missingPictureParameterSet)])
     #expect(
       violations(Stream.keyFrame) == [
-        .stream(.pictureSize(expected: ImageResolution(480, 320), got: ImageResolution(800, 480)))
+        .stream(.pictureSize(expected: VideoSize(480, 320), got: VideoSize(800, 480)))
       ])
   }
 

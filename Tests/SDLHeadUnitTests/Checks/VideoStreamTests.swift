@@ -50,13 +50,13 @@ import TestSupport
   @Test func sizeOfTheSPSMustBeTheAcceptedOne() {
     let wrong = Stream.units(Stream.sps480x320, Stream.pps, Stream.idr)
     let expected = Violation.stream(
-      .pictureSize(expected: ImageResolution(800, 480), got: ImageResolution(480, 320)))
+      .pictureSize(expected: VideoSize(800, 480), got: VideoSize(480, 320)))
     #expect(violations(wrong, Stream.picture, wrong) == [expected])
     #expect(violations(Stream.keyFrame, wrong, Stream.keyFrame, wrong) == [expected, expected])
     // One of seven bytes; there is hardly a shorter one.
     let short = Stream.units([0x67, 0x42, 0x00, 0x0A, 0xF8, 0x41, 0xA2], Stream.pps, Stream.idr)
     #expect(
-      violations(short) == [.stream(.pictureSize(expected: ImageResolution(800, 480), got: ImageResolution(128, 96)))])
+      violations(short) == [.stream(.pictureSize(expected: VideoSize(800, 480), got: VideoSize(128, 96)))])
   }
 
   @Test func unreadableSPS() {
@@ -206,7 +206,7 @@ import TestSupport
   }
 
   @Test func violationsReadAsSentences() {
-    let size = Violation.stream(.pictureSize(expected: ImageResolution(800, 480), got: ImageResolution(480, 320)))
+    let size = Violation.stream(.pictureSize(expected: VideoSize(800, 480), got: VideoSize(480, 320)))
     #expect("\(size)" == "pictures of 480×320, where 800×480 was accepted")
     #expect(
       "\(Violation.hashID(expected: 7, got: nil))" == "end of the session with hash missing, not 7")

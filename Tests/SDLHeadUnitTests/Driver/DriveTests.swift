@@ -143,18 +143,18 @@ import Testing
       ),
     ] as [(String, Int, String)])
   func malformed(text: String, line: Int, message: String) {
-    let error = #expect(throws: GPXTrack.Malformed.self) { try track(text) }
+    let error = #expect(throws: MalformedLine.self) { try track(text) }
     #expect(error?.line == line, "\(text.prefix(200))")
     #expect(error?.description.hasPrefix("line \(line): \(message)") == true, "\(error?.description ?? "")")
   }
 
   @Test func bounds() throws {
-    #expect(throws: GPXTrack.Malformed(line: 1, text: "a track has at most 64 MiB")) {
+    #expect(throws: MalformedLine(line: 1, text: "a track has at most 64 MiB")) {
       try GPXTrack([UInt8](repeating: 0x20, count: GPXTrack.maximumByteCount + 1))
     }
     let text = "<gpx>\(String(repeating: "<wpt lat='0' lon='0'/>", count: 4))</gpx>"
     #expect(try GPXTrack(Array(text.utf8), atMost: 4).points.count == 4)
-    #expect(throws: GPXTrack.Malformed(line: 1, text: "a track has at most 3 points")) {
+    #expect(throws: MalformedLine(line: 1, text: "a track has at most 3 points")) {
       try GPXTrack(Array(text.utf8), atMost: 3)
     }
   }

@@ -114,14 +114,14 @@ import TestSupport
 
   @Test func resizeSendsSizeAndScaleAlone() {
     var app = TestApp.subscribed()
-    app.run { $0.resize(to: ImageResolution(400, 380), scale: 1.25, now: $1) }
-    app.run { $0.resize(to: ImageResolution(480, 320), scale: nil, now: $1) }
+    app.run { $0.resize(to: VideoSize(400, 380), scale: 1.25, now: $1) }
+    app.run { $0.resize(to: VideoSize(480, 320), scale: nil, now: $1) }
     let updates = app.rpcs.filter { $0.function == .onSystemCapabilityUpdated }
     var first = VideoStreamingCapability()
-    first.preferredResolution = ImageResolution(400, 380)
+    first.preferredResolution = VideoSize(400, 380)
     first.scale = 1.25
     var second = VideoStreamingCapability()
-    second.preferredResolution = ImageResolution(480, 320)
+    second.preferredResolution = VideoSize(480, 320)
     #expect(
       updates.map { SystemCapability(json: $0.parameters) }
         == [first, second].map {
@@ -136,7 +136,7 @@ import TestSupport
   ])
   func onlyTheNewSizeIsTaken(width: Int32, height: Int32, scale: Double?, isTaken: Bool) {
     var app = TestApp.subscribed(HeadUnitPreset.core.configuration)
-    app.run { $0.resize(to: ImageResolution(400, 300), scale: scale, now: $1) }
+    app.run { $0.resize(to: VideoSize(400, 300), scale: scale, now: $1) }
     app.startVideo(VideoServiceParameters(width: width, height: height))
     #expect(app.rejection?.rejectedParameters == (isTaken ? nil : ["height", "width"]))
     #expect(app.controls == [isTaken ? "video startServiceACK" : "video startServiceNAK"])
@@ -144,7 +144,7 @@ import TestSupport
 
   @Test func resizeIsForgottenWithTheTransport() {
     var app = TestApp.subscribed()
-    app.run { $0.resize(to: ImageResolution(400, 300), scale: nil, now: $1) }
+    app.run { $0.resize(to: VideoSize(400, 300), scale: nil, now: $1) }
     app.run { $0.transportLost(now: $1) }
     app.run { $0.transportConnected(now: $1) }
     app.startSession()
@@ -207,7 +207,7 @@ import TestSupport
     app.run { $0.activateApp(now: $1) }
     app.run { $0.apply(.event(.phoneCall, isActive: true), now: $1) }
     app.run { $0.notify(.onDriverDistraction, OnDriverDistraction(isDistractionLimited: true).json, now: $1) }
-    app.run { $0.resize(to: ImageResolution(400, 300), scale: nil, now: $1) }
+    app.run { $0.resize(to: VideoSize(400, 300), scale: nil, now: $1) }
     // The size waits for the app.
     #expect(app.answers == [] && app.events == [.capabilityUpdateDeferred] && app.session.summary == nil)
   }

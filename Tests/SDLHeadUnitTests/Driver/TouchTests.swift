@@ -68,7 +68,7 @@ import Testing
   }
 
   @Test(arguments: [Int.min, -1, 0, 1, .max]) func displayOfAnySize(side: Int) {
-    let event = Self.windowTouch(40, 30).onDisplay(ImageResolution(side, side), picture: ImageResolution(80, 60))
+    let event = Self.windowTouch(40, 30).onDisplay(VideoSize(side, side), picture: VideoSize(80, 60))
     let last = OnTouchEvent.coordinates.upperBound - 1
     #expect(event.fingers[0].samples.map(\.x) == [side == .max ? last : 0])
   }
@@ -85,17 +85,17 @@ import Testing
     ])
   func picturesFillTheDisplayThatTheyAreFor(width: Int32, height: Int32, sample: OnTouchEvent.Sample) {
     var configuration = HeadUnitPreset.standard.configuration
-    configuration.videoCapability?.preferredResolution = ImageResolution(480, 318)
+    configuration.videoCapability?.preferredResolution = VideoSize(480, 318)
     configuration.videoCapability?.scale = 1.5
     let further = [(2.0, 800, 480), (1, 480, 320)]
     configuration.videoCapability?.additionalCapabilities = further.map { scale, width, height in
       var capability = VideoStreamingCapability()
-      capability.preferredResolution = ImageResolution(width, height)
+      capability.preferredResolution = VideoSize(width, height)
       capability.scale = scale
       return capability
     }
     var app = TestApp.streaming(configuration, start: VideoServiceParameters(width: width, height: height))
-    let picture = ImageResolution(Int(width), Int(height))
+    let picture = VideoSize(Int(width), Int(height))
     app.run { $0.touch(Self.windowTouch(100, 50), picture: picture, now: $1) }
     #expect(
       app.events == [.touchSent(OnTouchEvent(kind: .begin, fingers: [.init(id: 3, samples: [sample])]))])
@@ -103,7 +103,7 @@ import Testing
 
   @Test func picturesThatNeverWereAreNotTouched() {
     var app = TestApp.active()
-    app.run { $0.touch(Self.windowTouch(1, 1), picture: ImageResolution(320, 240), now: $1) }
+    app.run { $0.touch(Self.windowTouch(1, 1), picture: VideoSize(320, 240), now: $1) }
     #expect(app.answers == [] && app.events == [])
   }
 

@@ -7,8 +7,8 @@ import Testing
   /// Events of a window, with the sizes of the display and of the pictures.
   struct Case: CustomTestStringConvertible, Sendable {
     var testDescription: String
-    var display = ImageResolution(320, 240)
-    var picture = ImageResolution(320, 240)
+    var display = VideoSize(320, 240)
+    var picture = VideoSize(320, 240)
     var inputs: [WindowInput]
     /// In the form of the command `touch`: "BEGIN 0 80 160".
     var sent: [String]
@@ -185,11 +185,11 @@ import Testing
       testDescription: "coordinates that are not finite",
       inputs: [.press(x: .nan, y: 1), .down(1, x: 1, y: .infinity)], sent: [], unused: [0, 1]),
     Case(
-      testDescription: "scale 1.5", display: ImageResolution(480, 360),
+      testDescription: "scale 1.5", display: VideoSize(480, 360),
       inputs: [.press(x: 0, y: 0), .move(x: 33, y: 33.4), .move(x: 319, y: 239), .release(x: 100, y: 200)],
       sent: ["BEGIN 0 0 0", "MOVE 0 50 50", "MOVE 0 479 359", "END 0 150 300"]),
     Case(
-      testDescription: "each axis by itself", display: ImageResolution(800, 380), picture: ImageResolution(532, 252),
+      testDescription: "each axis by itself", display: VideoSize(800, 380), picture: VideoSize(532, 252),
       inputs: [.press(x: 266, y: 126), .release(x: 531.6, y: 251.9)], sent: ["BEGIN 0 400 190", "END 0 799 379"]),
     Case(
       testDescription: "outside",
@@ -222,7 +222,7 @@ import Testing
     _ = tracker.receive(.down(1, x: 1, y: 1), time: .microseconds(7_900))
     _ = tracker.receive(.motion(1, x: 2, y: 2), time: .milliseconds(20))
     let touches = tracker.receive(.frame, time: .milliseconds(30)) ?? []
-    let size = ImageResolution(10, 10)
+    let size = VideoSize(10, 10)
     #expect(touches.flatMap { $0.onDisplay(size, picture: size).fingers }.flatMap(\.samples).map(\.time) == [7, 20])
     let cancelled = tracker.interrupt(time: .milliseconds(40))
     #expect(cancelled.first?.fingers.first?.samples == [PictureTouch.Sample(x: 2, y: 2, time: .milliseconds(40))])

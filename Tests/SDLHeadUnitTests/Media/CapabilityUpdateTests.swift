@@ -22,7 +22,7 @@ import Testing
 
   @Test func areSentWithTheSubscription() {
     var app = TestApp.registered()
-    let size = Self.update { $0.preferredResolution = ImageResolution(640, 360) }
+    let size = Self.update { $0.preferredResolution = VideoSize(640, 360) }
     let rate = Self.update { $0.preferredFPS = 10 }
     app.run { $0.updateCapability(size, now: $1) }
     app.run { $0.updateCapability(rate, now: $1) }
@@ -75,7 +75,7 @@ import Testing
     if cause == "the stream has ended" { app.send(.endService, .video) }
     app.run { $0.updateCapability(Self.update { $0.scale = 2 }, now: $1) }
     if cause == "a size was told" {
-      app.run { $0.updateCapability(Self.update { $0.preferredResolution = ImageResolution(640, 360) }, now: $1) }
+      app.run { $0.updateCapability(Self.update { $0.preferredResolution = VideoSize(640, 360) }, now: $1) }
       app.send(.endService, .video)
     }
     app.forget()
@@ -85,7 +85,7 @@ import Testing
 
   /// Before the registration as for a script that acts when the app connects.
   @Test(arguments: [true, false], [true, false]) func waitForTheSubscription(isResize: Bool, isRegistered: Bool) {
-    let size = ImageResolution(640, 360)
+    let size = VideoSize(640, 360)
     let expected = Self.update { ($0.preferredResolution, $0.scale) = (size, 2) }
     var app = isRegistered ? TestApp.registered() : TestApp()
     app.run { session, now in
@@ -107,7 +107,7 @@ import Testing
     let small = VideoServiceParameters(width: 640, height: 360)
     var app = TestApp.active()
     app.session.answerNextVideoStart(.regular)
-    app.run { $0.updateCapability(Self.update { $0.preferredResolution = ImageResolution(640, 360) }, now: $1) }
+    app.run { $0.updateCapability(Self.update { $0.preferredResolution = VideoSize(640, 360) }, now: $1) }
     app.startVideo(small)
     #expect(app.rejection?.rejectedParameters == ["height", "width"])
     app.run { $0.activateApp(now: $1) }
@@ -119,13 +119,13 @@ import Testing
 
   /// As for an app that connects before the user sets the size of the screen.
   @Test func offerIsThatOfTheNextRegistration() {
-    func offered(to app: inout TestApp, _ size: ImageResolution) -> Bool {
+    func offered(to app: inout TestApp, _ size: VideoSize) -> Bool {
       ask(&app, subscribe: nil)
       let capability = app.rpcs.last.flatMap { SystemCapability(json: $0.parameters).videoStreaming }
       app.forget()
       return capability?.preferredResolution == size
     }
-    let (first, second) = (ImageResolution(640, 360), ImageResolution(320, 200))
+    let (first, second) = (VideoSize(640, 360), VideoSize(320, 200))
     var capability = HeadUnitPreset.standard.configuration.videoCapability
     var app = TestApp()
     app.startSession()
@@ -147,7 +147,7 @@ import Testing
   @Test func aResizeThatTheAppHasNotHeardOfForbidsNothing() {
     let former = VideoServiceParameters(width: 800, height: 480)
     var app = TestApp.active()
-    app.run { $0.resize(to: ImageResolution(400, 240), scale: 1, now: $1) }
+    app.run { $0.resize(to: VideoSize(400, 240), scale: 1, now: $1) }
     app.startVideo(former)
     #expect(app.controls == ["video startServiceACK"])
     app.send(.endService, .video)
@@ -160,7 +160,7 @@ import Testing
   @Test func anUpdateAfterAResizeChangesTheWindow() {
     var app = TestApp.active()
     ask(&app, subscribe: true)
-    app.run { $0.resize(to: ImageResolution(400, 240), scale: 1, now: $1) }
+    app.run { $0.resize(to: VideoSize(400, 240), scale: 1, now: $1) }
     app.run { $0.updateCapability(Self.update { $0.scale = 2 }, now: $1) }
     app.forget()
     app.startVideo(VideoServiceParameters(width: 200, height: 120))

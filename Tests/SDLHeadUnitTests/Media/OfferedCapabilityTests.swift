@@ -10,7 +10,7 @@ import Testing
     _ width: Int, _ height: Int, fps: Int? = nil, bitrate: Int? = nil, formats: [VideoStreamingFormat]? = nil
   ) -> VideoStreamingCapability {
     var entry = VideoStreamingCapability()
-    entry.preferredResolution = ImageResolution(width, height)
+    entry.preferredResolution = VideoSize(width, height)
     (entry.preferredFPS, entry.maxBitrate, entry.supportedFormats) = (fps, bitrate, formats)
     return entry
   }
@@ -33,14 +33,14 @@ import Testing
     let offer = Self.offer(
       Self.entry(800, 480, fps: 30, bitrate: 1000), Self.entry(800, 480, fps: 60, bitrate: 500),
       Self.entry(400, 240, fps: 10), Self.entry(320, 200, bitrate: 7))
-    let limits = offer.limits(for: ImageResolution(width, height))
+    let limits = offer.limits(for: VideoSize(width, height))
     #expect(limits == VideoStreamLimits(picturesPerSecond: fps, kilobitsPerSecond: bitrate))
   }
 
   /// One entry without a limit is enough.
   @Test func unlimitedRates() {
     let offer = Self.offer(Self.entry(800, 480), Self.entry(800, 480, fps: 60, bitrate: 500))
-    #expect(offer.limits(for: ImageResolution(800, 480)) == VideoStreamLimits())
+    #expect(offer.limits(for: VideoSize(800, 480)) == VideoStreamLimits())
   }
 
   /// Those of the entries that have the size, which is known by both of its sides.
@@ -62,7 +62,7 @@ import Testing
       (800, 478, ["height", "width"]),
     ] as [(Int32?, Int32?, [String])])
   func refusedSides(width: Int32?, height: Int32?, rejected: [String]) {
-    let sizes = VideoSizeRules(screen: ImageResolution(1, 1), capabilities: [nil, Self.entry(800, 480)])
+    let sizes = VideoSizeRules(screen: VideoSize(1, 1), capabilities: [nil, Self.entry(800, 480)])
     #expect(sizes.rejection(of: VideoServiceParameters(width: width, height: height)) == rejected)
   }
 
@@ -78,11 +78,11 @@ import Testing
   ) {
     var root = Self.entry(800, 480)
     root.scale = 1.5
-    let sizes = VideoSizeRules(screen: ImageResolution(1, 1), capabilities: [nil, root])
+    let sizes = VideoSizeRules(screen: VideoSize(1, 1), capabilities: [nil, root])
     let effective = sizes.effective(
       VideoServiceParameters(width: width, height: height),
       VideoServiceParameters(width: wantedWidth, height: wantedHeight))
-    #expect(effective == ImageResolution(effectiveWidth, effectiveHeight))
+    #expect(effective == VideoSize(effectiveWidth, effectiveHeight))
   }
 
   /// Touchable rectangles lie within the largest width and height, of whichever entries.
@@ -96,7 +96,7 @@ import Testing
     root.hapticSpatialDataSupported = true
     let rectangle = HapticRectangle(id: 1, x: x, y: y, width: width, height: height)
     root.additionalCapabilities = [Self.entry(400, 600)]
-    let faults = HapticRules(capability: root, screen: ImageResolution(1, 1)).faults(of: [rectangle])
-    #expect(faults == (areInside ? [] : [.outsideDisplay(rectangle, display: ImageResolution(800, 600))]))
+    let faults = HapticRules(capability: root, screen: VideoSize(1, 1)).faults(of: [rectangle])
+    #expect(faults == (areInside ? [] : [.outsideDisplay(rectangle, display: VideoSize(800, 600))]))
   }
 }

@@ -6,7 +6,7 @@ import Testing
 /// The sizes that an app may stream which knows only the size of the screen.
 @Suite struct ScreenSizeTests {
   private static func headUnit(
-    make: String, screen: ImageResolution = ImageResolution(1280, 768), preset: HeadUnitPreset = .legacy
+    make: String, screen: VideoSize = VideoSize(1280, 768), preset: HeadUnitPreset = .legacy
   ) -> HeadUnitConfiguration {
     var configuration = preset.configuration
     configuration.screen = screen
@@ -28,7 +28,7 @@ import Testing
       ("SDL", 1280, 768, 1280, 768),
     ] as [(String, Int, Int, Int32, Int32)])
   func sizeWithoutCapability(make: String, width: Int, height: Int, videoWidth: Int32, videoHeight: Int32) {
-    let screen = ImageResolution(width, height)
+    let screen = VideoSize(width, height)
     var app = TestApp.active(Self.headUnit(make: make, screen: screen))
     app.startVideo(Self.size(videoWidth, videoHeight))
     #expect(app.controls == ["video startServiceACK"])
@@ -36,7 +36,7 @@ import Testing
     // Touches are in pixels of the screen, whatever the size of the pictures.
     let last = PictureTouch.Sample(x: Double(videoWidth) / 2, y: Double(videoHeight) / 2, time: .seconds(1))
     let touch = PictureTouch(kind: .begin, fingers: [PictureTouch.Finger(id: 0, samples: [last])])
-    app.run { $0.touch(touch, picture: ImageResolution(Int(videoWidth), Int(videoHeight)), now: $1) }
+    app.run { $0.touch(touch, picture: VideoSize(Int(videoWidth), Int(videoHeight)), now: $1) }
     let place = OnTouchEvent.Sample(x: (width + 1) / 2, y: height / 2, time: 1000)
     #expect(app.events == [.touchSent(OnTouchEvent(kind: .begin, fingers: [.init(id: 0, samples: [place])]))])
   }
@@ -49,7 +49,7 @@ import Testing
 
   /// Before protocol 5 no size is asked for, so that the pictures alone can be wrong.
   @Test func sizeBeforeProtocol5() {
-    var configuration = Self.headUnit(make: "Ford", screen: ImageResolution(1067, 640))
+    var configuration = Self.headUnit(make: "Ford", screen: VideoSize(1067, 640))
     configuration.maximumProtocolVersion = ProtocolVersion(4)
     var app = TestApp(configuration)
     app.version = 4
@@ -89,9 +89,9 @@ import Testing
   /// The sizes beside the screen's were those of the former one.
   @Test func anotherScreen() {
     var configuration = HeadUnitPreset.core.configuration
-    configuration.setScreen(ImageResolution(1024, 600))
-    #expect(configuration.screen == ImageResolution(1024, 600))
-    #expect(configuration.videoCapability?.preferredResolution == ImageResolution(1024, 600))
+    configuration.setScreen(VideoSize(1024, 600))
+    #expect(configuration.screen == VideoSize(1024, 600))
+    #expect(configuration.videoCapability?.preferredResolution == VideoSize(1024, 600))
     #expect(configuration.videoCapability?.additionalCapabilities == nil)
   }
 }

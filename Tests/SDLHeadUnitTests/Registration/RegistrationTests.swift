@@ -12,7 +12,7 @@ import Testing
     let response = RegisterAppInterfaceResponse(json: try #require(app.rpcs.first).parameters)
     #expect(response.rpcVersion == RPCVersion(8))
     #expect(response.videoStreaming == true)
-    #expect(response.screenResolution == ImageResolution(800, 380))
+    #expect(response.screenResolution == VideoSize(800, 380))
     #expect(app.rpcs.dropFirst().map(\.function) == [.onHMIStatus, .onSystemCapabilityUpdated, .onPermissionsChange])
     #expect(app.rpcs.dropFirst().allSatisfy { $0.correlationID == -1 && $0.type == .notification })
     #expect(app.levels == [HMILevel.none])

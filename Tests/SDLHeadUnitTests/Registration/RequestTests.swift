@@ -50,7 +50,7 @@ import Testing
   /// The driver splits the screen.
   @Test func resize() throws {
     var update = VideoStreamingCapability()
-    update.preferredResolution = ImageResolution(480, 320)
+    update.preferredResolution = VideoSize(480, 320)
     var app = TestApp.streaming()
     app.run { $0.updateCapability(update, now: $1) }
     #expect(app.answers == [])
@@ -72,7 +72,7 @@ import Testing
     app.request(.getSystemCapability, query("VIDEO_STREAMING", subscribe: false))
     #expect(
       SystemCapability(json: try #require(app.rpcs.last).parameters).videoStreaming?.preferredResolution
-        == ImageResolution(800, 480))
+        == VideoSize(800, 480))
     app.forget()
     app.run { $0.updateCapability(update, now: $1) }
     #expect(app.answers == [])
@@ -96,7 +96,7 @@ import Testing
 
   private static func entry(_ width: Int, _ height: Int, inches: Double? = nil) -> VideoStreamingCapability {
     var entry = VideoStreamingCapability()
-    entry.preferredResolution = ImageResolution(width, height)
+    entry.preferredResolution = VideoSize(width, height)
     entry.diagonalScreenSize = inches
     return entry
   }
@@ -108,13 +108,13 @@ import Testing
       ([], [.empty]),
       ([entry(480, 320, inches: 5), entry(480, 320, inches: 5)], [.duplicate(index: 1)]),
       // The same size with another diagonal is another entry.
-      ([entry(480, 320, inches: 5), entry(480, 320)], [.notOffered(index: 1, ImageResolution(480, 320))]),
+      ([entry(480, 320, inches: 5), entry(480, 320)], [.notOffered(index: 1, VideoSize(480, 320))]),
       ([VideoStreamingCapability()], [.notOffered(index: 0, nil)]),
     ] as [([VideoStreamingCapability], [AppCapabilityFault])])
   func appCapabilityRules(_ entries: [VideoStreamingCapability], _ faults: [AppCapabilityFault]) {
     var offered = Self.entry(800, 380)
     offered.additionalCapabilities = [Self.entry(480, 320, inches: 5), Self.entry(320, 200)]
-    let configuration = HeadUnitConfiguration(screen: ImageResolution(800, 380), videoCapability: offered)
+    let configuration = HeadUnitConfiguration(screen: VideoSize(800, 380), videoCapability: offered)
     var app = TestApp.active(configuration)
     app.notify(.onAppCapabilityUpdated, OnAppCapabilityUpdated(supported: entries).json)
     #expect(app.violations == faults.map { .appCapability($0) })
@@ -125,8 +125,8 @@ import Testing
   @Test func appCapabilityThatCrossesAnUpdate() throws {
     var app = TestApp.active()
     app.request(.getSystemCapability, query("VIDEO_STREAMING", subscribe: true))
-    app.run { $0.resize(to: ImageResolution(480, 320), scale: 1, now: $1) }
-    app.run { $0.resize(to: ImageResolution(800, 480), scale: 1, now: $1) }
+    app.run { $0.resize(to: VideoSize(480, 320), scale: 1, now: $1) }
+    app.run { $0.resize(to: VideoSize(800, 480), scale: 1, now: $1) }
     var update = Self.entry(480, 320)
     update.scale = 1
     var entry = try #require(HeadUnitPreset.standard.configuration.videoCapability).updated(by: update)
@@ -140,7 +140,7 @@ import Testing
     var app = TestApp.active()
     app.request(.getSystemCapability, query("VIDEO_STREAMING", subscribe: true))
     let configured = try #require(HeadUnitPreset.standard.configuration.videoCapability)
-    let sizes = (1...10).map { ImageResolution(400 + 2 * $0, 240) }
+    let sizes = (1...10).map { VideoSize(400 + 2 * $0, 240) }
     for size in sizes { app.run { $0.resize(to: size, scale: 1, now: $1) } }
     let isOffered = sizes.map { size in
       var update = Self.entry(size.width, size.height)
@@ -221,8 +221,8 @@ import Testing
     arguments: [
       ([(1, 0, 0), (1, 9, 9)], true, [.repeatedID(1)]),
       ([(1, 790, 470)], true, []),
-      ([(1, 790.5, 0)], true, [.outsideDisplay(square(1, 790.5, 0), display: ImageResolution(800, 480))]),
-      ([(1, 0, -0.5)], true, [.outsideDisplay(square(1, 0, -0.5), display: ImageResolution(800, 480))]),
+      ([(1, 790.5, 0)], true, [.outsideDisplay(square(1, 790.5, 0), display: VideoSize(800, 480))]),
+      ([(1, 0, -0.5)], true, [.outsideDisplay(square(1, 0, -0.5), display: VideoSize(800, 480))]),
       ([(1, 0, 0)], false, [.notSupported]),
       ([], false, [.notSupported]),
     ] as [([(Int, Double, Double)], Bool, [HapticFault])])
@@ -244,10 +244,10 @@ import Testing
   @Test func hapticRectanglesBelongToTheWindow() {
     var app = TestApp.active()
     app.request(.getSystemCapability, query("VIDEO_STREAMING", subscribe: true))
-    app.run { $0.resize(to: ImageResolution(400, 300), scale: nil, now: $1) }
+    app.run { $0.resize(to: VideoSize(400, 300), scale: nil, now: $1) }
     app.forget()
     app.request(.sendHapticData, SendHapticData(rectangles: [Self.square(0, 391, 0)]).json)
-    let outside = HapticFault.outsideDisplay(Self.square(0, 391, 0), display: ImageResolution(400, 300))
+    let outside = HapticFault.outsideDisplay(Self.square(0, 391, 0), display: VideoSize(400, 300))
     #expect(app.violations == [.haptics(outside)])
   }
 

@@ -195,7 +195,7 @@ import Testing
     var response = RegisterAppInterfaceResponse(result: RPCResult(success: true, resultCode: .success))
     response.rpcVersion = RPCVersion(6, 1)
     response.language = "FR-CA"
-    response.screenResolution = ImageResolution(1024, 600)
+    response.screenResolution = VideoSize(1024, 600)
     response.pcmFormat = PCMFormat(samplingRate: .hertz44000, sampleSize: .bits8)
     (response.make, response.model, response.modelYear) = (Self.vehicle[0], Self.vehicle[1], Self.vehicle[2])
     (response.trim, response.systemSoftwareVersion) = (Self.vehicle[3], Self.vehicle[4])
@@ -205,7 +205,7 @@ import Testing
     var configuration = HeadUnitPreset.standard.configuration
     configuration.adopt(try ConversationRecording(parsing: Array(lines.joined(separator: "\n").utf8)))
     #expect(configuration.rpcVersion == RPCVersion(6, 1) && configuration.language == "FR-CA")
-    #expect(configuration.screen == ImageResolution(1024, 600) && configuration.pcmFormat == response.pcmFormat)
+    #expect(configuration.screen == VideoSize(1024, 600) && configuration.pcmFormat == response.pcmFormat)
     #expect(isVehicle(configuration.vehicle))
     #expect(configuration.activation == nil && !configuration.refusesUnknownSizes)
     #expect(!configuration.behaviour.dropsToNoneAfterRefusal)

@@ -381,7 +381,7 @@ import Testing
     configuration.adopt(recording)
     #expect(configuration.maximumProtocolVersion == ProtocolVersion(5, 3, 0) && configuration.vehicle.make == "Rover")
     #expect(configuration.language == "DE-DE" && configuration.vehicle.systemSoftwareVersion == "7.1")
-    #expect(configuration.screen == ImageResolution(1024, 600) && configuration.activation == nil)
+    #expect(configuration.screen == VideoSize(1024, 600) && configuration.activation == nil)
     var app = TestApp(configuration)
     var replay = Replay(recording)
     func apply(_ command: HeadUnitCommand) {

@@ -79,7 +79,7 @@ import Testing
 
   @Test(
     arguments: [
-      ("size 400x300", capability { $0.preferredResolution = ImageResolution(400, 300) }),
+      ("size 400x300", capability { $0.preferredResolution = VideoSize(400, 300) }),
       ("scale 1.5", capability { $0.scale = 1.5 }),
       ("framerate 10 max-bitrate 600", capability { ($0.preferredFPS, $0.maxBitrate) = (10, 600) }),
       (
@@ -94,8 +94,8 @@ import Testing
         "sizes 320x240,400x300@2",
         capability {
           $0.additionalCapabilities = [
-            capability { $0.preferredResolution = ImageResolution(320, 240) },
-            capability { ($0.preferredResolution, $0.scale) = (ImageResolution(400, 300), 2) },
+            capability { $0.preferredResolution = VideoSize(320, 240) },
+            capability { ($0.preferredResolution, $0.scale) = (VideoSize(400, 300), 2) },
           ]
         }
       ),

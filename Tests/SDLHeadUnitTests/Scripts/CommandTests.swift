@@ -13,8 +13,8 @@ import Testing
       ("phone-call on", .event(.phoneCall, isActive: true)),
       ("emergency off", .event(.emergency, isActive: false)),
       ("embedded-navi on", .event(.embeddedNavigation, isActive: true)),
-      ("resize 400x380", .resize(ImageResolution(400, 380), scale: nil)),
-      ("  resize\t640x480   scale 1.5 \r", .resize(ImageResolution(640, 480), scale: 1.5)),
+      ("resize 400x380", .resize(VideoSize(400, 380), scale: nil)),
+      ("  resize\t640x480   scale 1.5 \r", .resize(VideoSize(640, 480), scale: 1.5)),
       ("distraction off", .driverDistraction(OnDriverDistraction(isDistractionLimited: false))),
       (
         "distraction on  Swipe  up",

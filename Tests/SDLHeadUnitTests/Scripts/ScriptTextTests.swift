@@ -87,7 +87,7 @@ import Testing
     ("on frame after 1 2: cut", 1, "\"on frame after 1 2\" is no time"),
   ])
   func errors(text: String, line: Int, message: String) {
-    let error = #expect(throws: HeadUnitScript.Malformed.self) { try HeadUnitScript(text) }
+    let error = #expect(throws: MalformedLine.self) { try HeadUnitScript(text) }
     #expect(error?.line == line)
     #expect(error?.description.hasPrefix("line \(line): \(message)") == true, "\(error?.description ?? "")")
   }
@@ -95,15 +95,15 @@ import Testing
   @Test func bounds() throws {
     let step = "at 1: cut\n"
     #expect(try HeadUnitScript(String(repeating: step, count: 1000)).steps.count == 1000)
-    #expect(throws: HeadUnitScript.Malformed(line: 1001, text: "a script has at most 1000 steps")) {
+    #expect(throws: MalformedLine(line: 1001, text: "a script has at most 1000 steps")) {
       try HeadUnitScript(String(repeating: step, count: 1001))
     }
     let comment = "#" + String(repeating: "x", count: 1022) + "\n"
     #expect(try HeadUnitScript(String(repeating: comment, count: 64)).steps == [])
-    #expect(throws: HeadUnitScript.Malformed(line: 65, text: "a script has at most 64 KiB")) {
+    #expect(throws: MalformedLine(line: 65, text: "a script has at most 64 KiB")) {
       try HeadUnitScript(String(repeating: comment, count: 64) + "\n")
     }
-    #expect(throws: HeadUnitScript.Malformed(line: 2, text: "this is no UTF-8")) {
+    #expect(throws: MalformedLine(line: 2, text: "this is no UTF-8")) {
       try HeadUnitScript([0x23, 0x0A, 0x23, 0xFF, 0x0A])
     }
   }

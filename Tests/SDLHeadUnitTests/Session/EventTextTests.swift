@@ -87,7 +87,7 @@ import Testing
       .audio(.fasterThanRealTime(by: odd)), .stream(.frameRate(pictures: 9, limit: 8, within: odd)),
       .tooManyRequests(limit: 5, within: odd), .tooManyViolations(limit: 5, within: odd),
       .wrongTransport(.video, expected: .primary),
-      .appCapability(.notOffered(index: 1, ImageResolution(1, 2))), .haptics(.repeatedID(1)),
+      .appCapability(.notOffered(index: 1, VideoSize(1, 2))), .haptics(.repeatedID(1)),
       .notificationNotAllowed(.onHMIStatus, .limited), .hashID(expected: 1, got: nil),
     ].map { .violation($0) }
 

@@ -337,7 +337,7 @@ final class SimulatedApp: AppConnectionObserver, @unchecked Sendable {
   private func change(to status: AppSession.Status) {
     self.status = status
     if status.roundTrip != nil { peer.answeredHeartbeat() }
-    note(.state("\(status.videoState)/\(status.audioState)/\(status.hmi?.level?.rawValue ?? "-")"))
+    note(.state("\(status.video.state)/\(status.audio.state)/\(status.hmi?.level?.rawValue ?? "-")"))
     video?.sessionChanged(to: status)
     sound?.sessionChanged(to: status)
     updateModel()
@@ -351,17 +351,17 @@ final class SimulatedApp: AppConnectionObserver, @unchecked Sendable {
       model.video.requestChanged(now: now)
     }
     // TLS handshakes come one after the other.
-    let waitsForSound = plan.encrypts && status.videoState == .stopped && status.audioState == .starting
-    let mayShow = isUsable && status.hmi?.allowsVideo == true && status.video != nil
-    let wantsVideo = video?.request != nil && video?.appState.isInForeground == true && status.videoWait == nil
+    let waitsForSound = plan.encrypts && status.video.state == .stopped && status.audio.state == .starting
+    let mayShow = isUsable && status.hmi?.allowsVideo == true && status.videoCapability != nil
+    let wantsVideo = video?.request != nil && video?.appState.isInForeground == true && status.video.wait == nil
     model.video.update(
-      status.videoState, isWanted: mayShow && wantsVideo && !waitsForSound, isAllowed: mayShow, now: now)
+      status.video.state, isWanted: mayShow && wantsVideo && !waitsForSound, isAllowed: mayShow, now: now)
     let maySound = isUsable && status.hmi?.allowsAudio(isMedia: plan.isMedia) == true
     // Sound does not start while a start of video is not answered.
     let wantsSound =
-      sound?.request != nil && status.hmi?.isAudible == true && status.audioWait == nil
-      && !(status.audioState == .stopped && status.videoState == .starting)
-    model.audio.update(status.audioState, isWanted: maySound && wantsSound, isAllowed: maySound, now: now)
+      sound?.request != nil && status.hmi?.isAudible == true && status.audio.wait == nil
+      && !(status.audio.state == .stopped && status.video.state == .starting)
+    model.audio.update(status.audio.state, isWanted: maySound && wantsSound, isAllowed: maySound, now: now)
   }
 
   private func take(_ event: AppSession.Event) {

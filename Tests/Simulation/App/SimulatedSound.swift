@@ -163,7 +163,7 @@ final class SimulatedSound {
       guard let self else { return }
       counters.queued -= 1
       if wasSent { counters.sent += 1 } else { counters.discarded += 1 }
-      guard wasSent, grant.role == video?.negotiation.session.videoGrant?.role else { return }
+      guard wasSent, grant.role == video?.negotiation.session.video.grant?.role else { return }
       if let fault = fairness?.soundSent(place, picturesSent: video?.counters.sent ?? 0) {
         note(.finding(.fairness, fault))
       }

@@ -156,7 +156,7 @@ final class SimulatedVideo {
 
   func sessionChanged(to status: AppSession.Status) {
     let former = negotiation.session
-    if former.videoState == .suspended, status.videoState == .streaming { needsKeyFrame = true }
+    if former.video.state == .suspended, status.video.state == .streaming { needsKeyFrame = true }
     do throws(VideoProblem) {
       let questions = try change { negotiation throws(VideoProblem) in
         try negotiation.sessionChanged(to: status, now: now)
@@ -164,7 +164,7 @@ final class SimulatedVideo {
       if let question = questions.ranges { answer(question) }
       if questions.asksUpstream { askUpstream(negotiation.upstreamQuestion) }
     } catch { fail(error) }
-    if status.videoState == .suspended, former.videoState != .suspended { change { $0.suspensionCompleted() } }
+    if status.video.state == .suspended, former.video.state != .suspended { change { $0.suspensionCompleted() } }
   }
 
   func startFailed(_ failure: VideoStartFailure, _ request: VideoStartRequest, retryAfter: Duration?) {
@@ -337,7 +337,7 @@ final class SimulatedVideo {
     let place = MediaFairness.Place(ahead: counters.queued, sentOfOther: sound?.counters.sent ?? 0)
     let frameCount = (place.ahead + 1) * ((plan.byteCount + 200) / max(grant.maximumPayload, 1) + 1)
     let payload = SimulatedPayload(bytes, cut: bytes.count / 3) { [weak self] wasSent in
-      let isAlone = grant.role != self?.sound?.negotiation.session.audioGrant?.role
+      let isAlone = grant.role != self?.sound?.negotiation.session.audio.grant?.role
       self?.released(wasSent, isAlone ? nil : place, frameCount: frameCount)
     }
     counters.queued += 1

@@ -69,9 +69,9 @@ struct Agreement {
 
   private func hapticFault(_ app: SimulatedApp) -> String? {
     // Whichever display is streamed to.
-    let displays = app.status.video?.capability.map { [$0] + ($0.additionalCapabilities ?? []) } ?? []
+    let displays = app.status.videoCapability?.capability.map { [$0] + ($0.additionalCapabilities ?? []) } ?? []
     let takesRectangles =
-      app.status.videoState == .streaming && displays.first?.hapticSpatialDataSupported == true
+      app.status.video.state == .streaming && displays.first?.hapticSpatialDataSupported == true
       && displays.allSatisfy { $0.hapticSpatialDataSupported != false }
     guard let count = app.rectangleCount, takesRectangles, app.status.hmi?.level == .full,
       app.status.permissions?.allow(.sendHapticData, at: .full) == true

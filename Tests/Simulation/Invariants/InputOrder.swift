@@ -48,7 +48,7 @@ struct InputOrder {
   ///
   /// - Parameter standstill: how long its machine has done nothing of late.
   func fault(_ status: AppSession.Status, now: Duration, standstill: Duration) -> String? {
-    let isShown = status.videoState == .streaming && status.hmi?.level == .full
+    let isShown = status.video.state == .streaming && status.hmi?.level == .full
     if !fingers.isEmpty, !isShown { return "fingers \(fingers.sorted()) are down, and no picture is in front" }
     if !keys.isEmpty, status.headUnit == nil { return "\(keys.keys) are pressed without a head unit" }
     let latest = Self.longestHold + standstill + .seconds(1)

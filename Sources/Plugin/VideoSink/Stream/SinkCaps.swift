@@ -49,7 +49,7 @@ extension VideoSink {
     let maximumRate = settings.withLock { $0.maxFrameRate }
     if let caps = stream?.acceptedCaps(maximumRate: maximumRate) { return caps }
     // Before the stream has chosen, or in READY, in which the app is registered already.
-    guard let video = app?.status.session.video else { return nil }
+    guard let video = app?.status.session.videoCapability else { return nil }
     let displays = VideoDisplay.displays(of: video.capability, screen: video.fallbackSize).filter { !$0.isFallback }
     return displays.isEmpty ? nil : SinkCaps.offer(displays, maximumRate: maximumRate, turn)
   }

@@ -314,9 +314,9 @@ extension VideoStream {
 extension VideoStream {
   func sessionChanged(to status: AppSession.Status) {
     let former = self.state.withLock { $0.session }
-    let (state, now) = (status.videoState, time.now)
-    let hasStarted = status.videoGrant.map { $0.epoch != former.videoGrant?.epoch } ?? false
-    let hasResumed = state == .streaming && former.videoState == .suspended && !hasStarted
+    let (state, now) = (status.video.state, time.now)
+    let hasStarted = status.video.grant.map { $0.epoch != former.video.grant?.epoch } ?? false
+    let hasResumed = state == .streaming && former.video.state == .suspended && !hasStarted
     if hasStarted { sink.countStream { $0.starts &+= 1 } }
     if hasResumed { resumption.raise() }
     if state != .streaming { touches.interrupt() }
@@ -324,7 +324,7 @@ extension VideoStream {
     // A file that waits while the stream is suspended may now ask for a pause.
     ask(updateAndDeliver { $0.take(status, now: now) })
     if hasStarted || hasResumed { connection.setTimer(at: time.now) }
-    if state == .suspended, former.videoState != .suspended { silence.beginNotice(self) }
+    if state == .suspended, former.video.state != .suspended { silence.beginNotice(self) }
     // No picture will be encoded for a while.
     if status.headUnit == nil { withPathIfFree { $0.closeEncoder() } }
     warnOfTouches(status)
