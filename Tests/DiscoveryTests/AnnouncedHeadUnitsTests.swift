@@ -80,6 +80,8 @@ import Testing
     let began = ContinuousClock.now
     #expect(uris == ["B sdl://192.168.1.6:1"] && uris.count == 1)
     #expect(ContinuousClock.now - began < testTimeout)
+    // A look frees the resolvers of those that had gone before it.
+    #expect(eventually { uris.count == 1 && avahi.count(of: "free") == 1 })
     #expect(try avahi.wait(for: "free")["name"] == "A")
   }
 
