@@ -335,6 +335,9 @@ final class SimulatedApp: AppConnectionObserver, @unchecked Sendable {
   }
 
   private func change(to status: AppSession.Status) {
+    if self.status.secondary.state == .registered, status.secondary.state != .registered {
+      model.secondaryLost(now: now)
+    }
     self.status = status
     if status.roundTrip != nil { peer.answeredHeartbeat() }
     note(.state("\(status.video.state)/\(status.audio.state)/\(status.hmi?.level?.rawValue ?? "-")"))

@@ -83,6 +83,12 @@ struct ReferenceModel {
     return nil
   }
 
+  /// Services that it was to carry begin anew on the other connection.
+  mutating func secondaryLost(now: Duration) {
+    video.beginAnew(now: now)
+    audio.beginAnew(now: now)
+  }
+
   /// It is not made again.
   mutating func ended() { (connectingSince, connectedAt, sessionStartedAt) = (nil, nil, nil) }
 
@@ -183,6 +189,10 @@ struct ServiceModel {
   /// The head unit has ended it, although the level allows it: that counts as a failed start.
   mutating func endedByHeadUnit(now: Duration) { failed(now: now) }
 
+  fileprivate mutating func beginAnew(now: Duration) {
+    if state == .starting { since = now }
+  }
+
   private mutating func failed(now: Duration) {
     guard lastFailure != now else { return }
     retryAt = now + min(Documented.firstPause * (1 << min(failureCount, 10)), Documented.longestPause)
@@ -215,9 +225,7 @@ struct ServiceModel {
     let time = now - since
     switch state {
     case .starting:
-      // One that is moved, because its transport is lost, begins anew.
-      let limit = conditions.hasSecondary ? startLimit * 2 : startLimit
-      return time > limit + Self.slack ? "\(name) has been starting for \(time.text)" : nil
+      return time > startLimit + Self.slack ? "\(name) has been starting for \(time.text)" : nil
     case .stopping:
       let limit = conditions.hasSecondary ? Documented.endOfMove : Documented.end
       return time > limit + Self.slack ? "\(name) has been ending for \(time.text)" : nil
