@@ -58,9 +58,7 @@ package struct Device: Sendable {
   }
 
   package static func deviceClass(of device: UnsafeMutablePointer<GstDevice>?) -> String {
-    guard let text = gst_device_get_device_class(device) else { return "" }
-    defer { g_free(text) }
-    return String(cString: text)
+    String(freeing: gst_device_get_device_class(device)) ?? ""
   }
 }
 

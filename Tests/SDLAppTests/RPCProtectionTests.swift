@@ -290,4 +290,20 @@ import Testing
         && driver.frames.last?.header.sessionID == AppDriver.sessionID)
     #expect(driver.take().suffix(2) == starts)
   }
+
+  /// The handshake that video waits for goes on when the policy demands encrypted RPCs in the middle of it.
+  @Test func policyDuringTheHandshakeOfVideo() {
+    let driver = AppDriver.registeredWithTLS()
+    driver.answerCapability()
+    driver.setVideoRequest(AppDriver.videoRequest)
+    driver.status(.full, .streamable)
+    driver.receiveHandshake(1)
+    driver.notify(.onPermissionsChange, ["requireEncryption": .bool(true)])
+    #expect(driver.take().last == "→ StartService rpc encrypted")
+    driver.receiveHandshake(3)
+    driver.acknowledgeEncrypted(.video)
+    driver.acknowledgeEncrypted(.rpc)
+    #expect(driver.session.status.isRPCEncrypted && driver.session.status.video.state == .streaming)
+    #expect(driver.failure == nil)
+  }
 }

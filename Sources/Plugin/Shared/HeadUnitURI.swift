@@ -62,11 +62,8 @@ enum HeadUnitURI: Equatable {
     _ uri: OpaquePointer, _ text: String, _ authority: URIAuthority
   ) throws(Malformed) -> HeadUnitURI {
     let (host, port) = try server(uri, text, authority, scheme: "sdl", port: defaultPort)
-    if let path = gst_uri_get_path(uri) {
-      defer { g_free(path) }
-      guard ["", "/"].contains(String(cString: path)) else {
-        throw Malformed(description: "'\(text)' has a path, which a head unit does not know; write sdl://HOST:PORT")
-      }
+    guard ["", "/"].contains(path(of: uri)) else {
+      throw Malformed(description: "'\(text)' has a path, which a head unit does not know; write sdl://HOST:PORT")
     }
     return .tcp(host: host, port: port)
   }
@@ -107,18 +104,14 @@ enum HeadUnitURI: Equatable {
   }
 
   private static func path(of uri: OpaquePointer) -> String {
-    let path = gst_uri_get_path(uri)
-    defer { g_free(path) }
-    return path.map { String(cString: $0) } ?? ""
+    String(freeing: gst_uri_get_path(uri)) ?? ""
   }
 
   private static func descriptor(_ uri: OpaquePointer, _ text: String) throws(Malformed) -> HeadUnitURI {
     guard let number = Int32(path(of: uri)), number >= 0 else {
       throw Malformed(description: "'\(text)' names no descriptor; write sdl+fd:NUMBER, of a connected stream socket")
     }
-    let query = gst_uri_get_query_string(uri)
-    defer { g_free(query) }
-    switch query.map({ String(cString: $0) }) {
+    switch String(freeing: gst_uri_get_query_string(uri)) {
     case nil, "local=false": return .descriptor(number, isLocal: false)
     case "local=true": return .descriptor(number, isLocal: true)
     case let query?:

@@ -10,12 +10,7 @@ struct ProtocolLog: MessageTrace {
 
   /// A log of an element, whose name is in the lines.
   init(_ element: UnsafeMutablePointer<GstElement>) {
-    guard let name = gst_object_get_name(element.cast()) else {
-      self.name = ""
-      return
-    }
-    defer { g_free(name) }
-    self.name = String(cString: name)
+    name = String(freeing: gst_object_get_name(element.cast())) ?? ""
   }
 
   var isEnabled: Bool { Self.category.isEnabled(GST_LEVEL_DEBUG) }

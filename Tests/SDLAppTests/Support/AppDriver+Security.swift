@@ -50,10 +50,13 @@ extension AppDriver {
 
   /// Both messages of a handshake of the head unit, as ``FakeChannel`` counts them.
   func shakeHands() {
-    for number: UInt8 in [1, 3] {
-      let query = SecurityQuery(type: 0, queryID: 1, sequenceNumber: 1, binary: [22, 3, 3, 0, 1, number]).bytes
-      receiveSecurity(query, messageID: UInt32(number) + 400)
-    }
+    for number: UInt8 in [1, 3] { receiveHandshake(number) }
+  }
+
+  /// One of them.
+  func receiveHandshake(_ number: UInt8) {
+    let query = SecurityQuery(type: 0, queryID: 1, sequenceNumber: 1, binary: [22, 3, 3, 0, 1, number]).bytes
+    receiveSecurity(query, messageID: UInt32(number) + 400)
   }
 
   func acknowledgeEncrypted(_ service: ServiceType) {
