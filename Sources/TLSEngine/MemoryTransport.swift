@@ -5,7 +5,7 @@ import COpenSSL
 /// OpenSSL's own memory BIO would copy every record once more, and grow without a limit.
 final class MemoryTransport {
   /// The destination of OpenSSL's output.
-  enum Destination {
+  private enum Destination {
     /// Handshake messages, at most ``maximumFlightByteCount`` at once.
     case handshake([UInt8])
     /// Records, into memory that may be too small.
@@ -17,12 +17,28 @@ final class MemoryTransport {
 
   /// Input that OpenSSL has not read yet.
   var input = UnsafeRawBufferPointer(start: nil, count: 0)
-  var destination = Destination.handshake([])
+  private var destination = Destination.handshake([])
   /// Whether one read must not get more than one record (DTLS).
   let isDatagram: Bool
 
   init(isDatagram: Bool) {
     self.isDatagram = isDatagram
+  }
+
+  /// The handshake messages and alerts that OpenSSL has written since the last call.
+  func takeMessages() -> [UInt8] {
+    defer { destination = .handshake([]) }
+    return if case .handshake(let messages) = destination { messages } else { [] }
+  }
+
+  /// Has OpenSSL write records into `memory` during `body`.
+  ///
+  /// - Returns: the number of their bytes.
+  func withRecords(in memory: UnsafeMutableRawBufferPointer, _ body: () -> Void) -> Int {
+    destination = .memory(memory, used: 0)
+    defer { destination = .handshake([]) }
+    body()
+    return if case .memory(_, let used) = destination { used } else { 0 }
   }
 
   fileprivate func read(into buffer: UnsafeMutableRawBufferPointer) -> Int {

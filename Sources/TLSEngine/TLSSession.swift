@@ -159,12 +159,9 @@ extension TLSSession {
   ) -> HandshakeStep {
     ssl.pointee.ERR_clear_error()
     transport.input = bytes
-    transport.destination = .handshake([])
     let result = ssl.pointee.SSL_do_handshake(connection)
     transport.input = UnsafeRawBufferPointer(start: nil, count: 0)
-    var output: [UInt8] = []
-    if case .handshake(let messages) = transport.destination { output = messages }
-    transport.destination = .handshake([])
+    let output = transport.takeMessages()
     if result == 1 {
       state.phase = .established
       state.summary = makeSummary(connection)
@@ -227,11 +224,10 @@ extension TLSSession {
         throw TLSError(.misuse, "\(plaintext.count) bytes can't be one record")
       }
       ssl.pointee.ERR_clear_error()
-      transport.destination = .memory(destination, used: 0)
-      let written = ssl.pointee.SSL_write(connection, plaintext.baseAddress, Int32(plaintext.count))
-      var used = 0
-      if case .memory(_, let count) = transport.destination { used = count }
-      transport.destination = .handshake([])
+      var written: Int32 = 0
+      let used = transport.withRecords(in: destination) {
+        written = ssl.pointee.SSL_write(connection, plaintext.baseAddress, Int32(plaintext.count))
+      }
       guard Int(written) == plaintext.count else {
         // A numbered record can't be sent, so the session is over.
         state.phase = .over
@@ -255,7 +251,8 @@ extension TLSSession {
         throw TLSError(.decryption, "the data is not whole records")
       }
       ssl.pointee.ERR_clear_error()
-      transport.destination = .handshake([])
+      // What OpenSSL would answer, such as an alert, has no place in the payload of a service.
+      defer { _ = transport.takeMessages() }
       var isFailed = false
       let plaintext = [UInt8](unsafeUninitializedCapacity: records.count) { buffer, count in
         records.withUnsafeBytes { bytes in
@@ -298,17 +295,10 @@ extension TLSSession {
         guard state.phase != .over else { throw TLSError(.misuse, "the session is over") }
         let (connection, transport) = try open(&state, datagrams: false)
         transport.input = bytes
-        transport.destination = .handshake([])
-        defer {
-          transport.input = UnsafeRawBufferPointer(start: nil, count: 0)
-          transport.destination = .handshake([])
-        }
+        defer { transport.input = UnsafeRawBufferPointer(start: nil, count: 0) }
         let failure = advance(connection, transport, &state, &plaintext)
         if failure != nil { state.phase = .over }
-        guard case .handshake(let output) = transport.destination else {
-          return HandshakeStep(output: [], failure: failure)
-        }
-        return HandshakeStep(output: output, failure: failure)
+        return HandshakeStep(output: transport.takeMessages(), failure: failure)
       }
     } catch {
       return HandshakeStep(output: [], failure: error)
@@ -326,10 +316,8 @@ extension TLSSession {
       }
       state.phase = .over
       ssl.pointee.ERR_clear_error()
-      transport.destination = .handshake([])
-      defer { transport.destination = .handshake([]) }
       _ = ssl.pointee.SSL_shutdown(connection)
-      return if case .handshake(let alert) = transport.destination { alert } else { [] }
+      return transport.takeMessages()
     }
     return output ?? []
   }
