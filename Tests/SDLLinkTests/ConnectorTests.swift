@@ -127,6 +127,16 @@ extension LinkTests {
       connection.join()
     }
 
+    /// It may be closed and opened again, until the head unit stops.
+    @Test func aPortThatIsFreedForGood() throws {
+      let port = try ListeningPort(address: "127.0.0.1", port: 0)
+      port.close()
+      #expect(port.reopen())
+      port.close()
+      port.shutDown()
+      #expect(!port.reopen() && port.descriptor == -1)
+    }
+
     /// A car's network comes up with the car; what the system forbids stays forbidden.
     @Test(arguments: [(ENETUNREACH, true), (EHOSTUNREACH, true), (EACCES, false)])
     func missingRouteIsNotFinalBeforeTheTimeout(code: Int32, isTriedAgain: Bool) throws {

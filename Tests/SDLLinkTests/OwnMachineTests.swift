@@ -91,6 +91,17 @@ extension LinkTests {
       #expect(AppConnection.Endpoint.transport(builtIn).isOnThisMachine(ours))
     }
 
+    /// It ends with its transport, also while a connection lasts.
+    @Test func theBuiltInHeadUnitEnds() throws {
+      let builtIn = BuiltInHeadUnit(quickHeadUnit())
+      let connection = try #require(try builtIn.connect())
+      let server = try #require(builtIn.server)
+      builtIn.stop()
+      server.join()
+      #expect(builtIn.server == nil)
+      withExtendedLifetime(connection) {}
+    }
+
     /// The connection has it from its endpoint.
     @Test(arguments: [false, true]) func descriptor(isLocal: Bool) throws {
       let (ours, theirs) = try Socket.pair()
