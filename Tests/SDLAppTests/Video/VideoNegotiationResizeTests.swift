@@ -26,7 +26,21 @@ import Testing
     #expect(driver.frame() == "sent")
     #expect(driver.take() == ["started 480×320 resized", "resized 320×240 to 480×320"])
     #expect(driver.starts == ["RAW 320×240", "RAW 480×320"])
-    // A later start does not say it again.
+  }
+
+  /// It is told with the start that follows the pause, and not again with the next one.
+  @Test func whilePaused() {
+    let driver = NegotiationDriver.streaming([Self.first])
+    driver.change { $0.paused() }
+    driver.announce([Self.second])
+    driver.runSession()
+    driver.renegotiate()
+    driver.wait(.milliseconds(100))
+    driver.runSession()
+    #expect(driver.frame() == "sent")
+    #expect(!driver.take().contains { $0.hasPrefix("resized") })
+    driver.change { $0.played() }
+    #expect(driver.take().last == "resized 320×240 to 480×320")
     driver.setAppState(.background)
     driver.runSession()
     driver.setAppState(.foreground)
