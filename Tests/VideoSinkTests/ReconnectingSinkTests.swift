@@ -106,8 +106,9 @@ import Testing
     let span = try #require(record.arrivals.last) - record.arrivals[start]
     // At 30 frames per second, with some room for a first that came late.
     #expect(span > .milliseconds((record.video.count - start - 1) * 33 * 7 / 10), "\(span)")
-    #expect(try pipeline.sink.statistics["frames-dropped-late"] == 0)
-    #expect(try pipeline.sink.statistics.areFramesConserved)
+    let statistics = try pipeline.sink.statistics
+    #expect(statistics["frames-dropped-late"] == 0, "\(statistics.fields), \(record.arrivals)")
+    #expect(statistics.areFramesConserved)
   }
 
   @Test(arguments: [true, false]) func headUnitIsGoneForGood(isLive: Bool) throws {
