@@ -89,9 +89,13 @@ import Testing
   /// The application may keep the pipeline for long after the end: the car's sound is for others then.
   @Test func theServiceEndsWithTheFile() throws {
     let harness = try SoundHarness(properties: "lead-time=800")
-    harness.push(testSound(640))
+    let sound = testSound(3200)
+    harness.push(sound)
     try harness.pipeline.play()
-    #expect(try harness.finish() == testSound(640))
+    let heard = try harness.finish()
+    // The first sample has no lead: a busy machine may be late for some at the start.
+    let late = 2 * (try harness.statistics["samples-dropped-late"])
+    #expect(isComplete(heard, of: sound, but: late), "\(late) bytes late")
     // Not before a head unit that began late by the lead has played it.
     #expect(gst_element_get_current_running_time(harness.pipeline.element.pointer) >= 800_000_000)
     #expect(eventually { harness.headUnit.record.audioStopReasons == [.endedByApp] })

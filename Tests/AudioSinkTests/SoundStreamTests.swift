@@ -79,15 +79,6 @@ import Testing
     #expect(times[1] >= .milliseconds(1980) && times[1] < .milliseconds(1980) + tolerance, "\(times)")
   }
 
-  /// On a busy machine samples are late, mostly at the start, before there is a lead; what was left out, at once or in
-  /// several steps with a ramp after each, is missing between the beginning and the end.
-  private func isComplete(_ heard: [UInt8], of sound: [UInt8], but late: Int) -> Bool {
-    guard late > 0 else { return heard == sound }
-    let beginning = zip(heard, sound).prefix { $0 == $1 }.count
-    let end = zip(heard.reversed(), sound.reversed()).prefix { $0 == $1 }.count
-    return heard.count == sound.count - late && beginning + end >= heard.count / 2
-  }
-
   /// The least.
   private func latency(of pipeline: Pipeline) throws -> Duration {
     guard let query = gst_query_new_latency() else { throw TestFailure("no query") }
