@@ -29,6 +29,8 @@ enum CarWindowTool {
     sigemptyset(&signals)
     sigaddset(&signals, SIGINT)
     sigaddset(&signals, SIGTERM)
+    // Of a terminal that is closed: a recording is completed.
+    sigaddset(&signals, SIGHUP)
     pthread_sigmask(SIG_BLOCK, &signals, nil)
     gst_init(nil, nil)
     do {

@@ -198,7 +198,10 @@ final class Session {
       if let text = String(freeing: text) { say(text) }
       return nil
     case GST_MESSAGE_EOS: return 0
-    case GST_MESSAGE_APPLICATION: return 128 + SIGINT
+    case GST_MESSAGE_APPLICATION:
+      let signal = StructureView(gst_message_get_structure(message))?.integer(SignalWatch.field)
+      // As from a shell whose program was ended by it.
+      return 128 + (signal.map { Int32(truncatingIfNeeded: $0) } ?? SIGINT)
     case GST_MESSAGE_ELEMENT: return StructureView(gst_message_get_structure(message)).flatMap(handle)
     default: return nil
     }
@@ -242,6 +245,9 @@ final class Session {
 /// A thread that puts the first of some signals on a pipeline's bus, as an application message. It lives as long as the
 /// process.
 private final class SignalWatch {
+  /// Of its message: the number of the signal.
+  static let field = "signal"
+
   private var signals: sigset_t
   private let pipeline: UnsafeMutablePointer<GstElement>
 
@@ -262,8 +268,9 @@ private final class SignalWatch {
   private func wait() {
     var signal: Int32 = 0
     sigwait(&signals, &signal)
-    gst_element_post_message(
-      pipeline, gst_message_new_application(pipeline.cast(), Structure("interrupted").take()))
+    let structure = Structure("interrupted")
+    structure.set(Self.field, signal)
+    gst_element_post_message(pipeline, gst_message_new_application(pipeline.cast(), structure.take()))
   }
 }
 

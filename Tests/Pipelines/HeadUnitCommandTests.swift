@@ -39,6 +39,14 @@ import Testing
       ])
   }
 
+  /// Of Ctrl-C, of a service manager, and of a terminal that is closed.
+  @Test(arguments: [SIGINT, SIGTERM, SIGHUP]) func endsAtASignal(_ signal: Int32) throws {
+    let headUnit = try HeadUnitProgram(in: folder)
+    headUnit.signal(signal)
+    let result = headUnit.waitForEnd()
+    #expect(result.status == 0 && result.output.contains("\nsummary messages=0 "), "\(result)")
+  }
+
   private static let withoutApp = "warning: script, line 2 without effect, no app is registered: at 0: cut\n"
 
   @Test func script() throws {

@@ -87,7 +87,7 @@ final class Program {
   }
 
   /// To the program and those that it has started: Foundation puts each program into a group of its own.
-  private func signal(_ signal: Int32) {
+  func signal(_ signal: Int32) {
     Foundation.kill(-process.processIdentifier, signal)
   }
 
@@ -230,6 +230,8 @@ final class HeadUnitProgram {
   func waitForOutput(_ text: String) throws { try program.waitForOutput { $0.contains(text) ? true : nil } }
 
   func interrupt() { program.interrupt() }
+
+  func signal(_ signal: Int32) { program.signal(signal) }
 
   func waitForEnd() -> Program.Result { program.wait() }
 }
