@@ -418,7 +418,9 @@ extension VideoNegotiation: AnnouncingNegotiation {
     guard let grant, serviceState == .streaming, app.state.isInForeground,
       !pipeline.isPaused || hasRequestedPause, !lacksPicture || stream.isStarted
     else { return }
-    let (reason, requestsPlaying) = stream.start(hasNewSize: resize.size != grant.size)
+    // The frame that a paused pipeline shows has the new size already.
+    let hasNewSize = resize.size != grant.size || !pendingResizes.isEmpty
+    let (reason, requestsPlaying) = stream.start(hasNewSize: hasNewSize)
     if let reason { notify(.started(grant, reason: reason)) }
     for resize in pendingResizes { notify(.resized(resize)) }
     pendingResizes = []
