@@ -129,3 +129,26 @@ extension SeededGenerator {
 
   mutating func chance(_ share: Double) -> Bool { Double.random(in: 0..<1, using: &self) < share }
 }
+
+extension SimulatedApp {
+  /// What the user has set.
+  struct Plan: Codable {
+    var video: SimulatedVideo.Plan?
+    var sound: SimulatedSound.Plan?
+    var isMedia = false
+    var encrypts = false
+    var requiresEncryption = false
+    var beginsHandshake = false
+    /// Seconds between heartbeats; nil for none.
+    var heartbeat: Int?
+    var restartsOnForeground = false
+    var usesSecondary = true
+    var queueCapacity = 3
+    /// The app has an icon, and a name in another language.
+    var hasPresentation: Bool?
+    /// Nil for TCP.
+    var webSocket: WebSocketFraming?
+    /// What the application hears of from the beginning.
+    var notifications: [String]?
+  }
+}

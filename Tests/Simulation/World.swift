@@ -23,13 +23,6 @@ final class World {
 
   /// After so long without a fault, no connection is lost because of one: two heartbeats, and as long again.
   private static let longestConsequence = Duration.seconds(120)
-  private static let events: Set<String> = ["phone-call", "emergency", "embedded-navi"]
-  /// What a driver does every day costs no connection.
-  private static let harmless: Set<String> = [
-    "level", "activate", "audio-streaming", "phone-call", "emergency", "embedded-navi", "resize", "framerate",
-    "max-bitrate", "update", "touch", "press", "menu", "choose", "slider", "keyboard", "vehicle", "gps", "distraction",
-    "policy-update",
-  ]
 
   let scenario: Scenario
   private(set) var finding: Simulation.Finding?
@@ -212,7 +205,7 @@ final class World {
     let words = action.split(separator: " ").map(String.init)
     let numbers = words.compactMap { Int($0) }
     tally.count(fault: words.prefix(words[0] == "app" || words[0] == "stand" ? 3 : 2).filter { Int($0) == nil })
-    if words[0] != "app", !Self.harmless.contains(words[1]) { lastFault = network.now }
+    if words[0] != "app", !DriverCommands.harmless.contains(words[1]) { lastFault = network.now }
     switch words[0] {
     case "car":
       if words.contains("stall") {
@@ -246,7 +239,7 @@ final class World {
   }
 
   private func noteEvent(_ command: [String]) {
-    guard Self.events.contains(command[0]) else { return }
+    guard DriverCommands.events.contains(command[0]) else { return }
     if command[1] == "on" { events.insert(command[0]) } else { events.remove(command[0]) }
   }
 
@@ -287,16 +280,6 @@ final class World {
 
   // MARK: After the faults
 
-  private static let calmCommands = [
-    "answer start-session ack", "answer register regular", "answer get-capability regular",
-    "answer start-video regular", "answer start-audio ack", "answer end-service ack", "answer register-secondary ack",
-    "answer start-tls regular", "heartbeat core", "silent off", "refuse-connections off", "phone-call off",
-    "emergency off", "embedded-navi off", "none-after-refusal off", "delay start-video 0",
-    "delay secondary-transport 0",
-    "video-transports 1", "audio-transports 1", "data-timeout off", "framerate 0", "max-bitrate 0", "player on",
-    "language EN-US",
-  ]
-
   /// Faults end, and driver, app and head unit want the picture: it has to come.
   private func calmDown(_ car: SimulatedCar) {
     trace?("\(elapsed.text) calm")
@@ -307,7 +290,7 @@ final class World {
     network.conditions = SimulatedNetwork.Conditions()
     headUnit.countsSilence = false
     events = []
-    for command in Self.calmCommands where !car.perform(command) { find(.decisions, "no command: \(command)") }
+    for command in DriverCommands.calm where !car.perform(command) { find(.decisions, "no command: \(command)") }
     _ = car.perform("secondary-transport \(scenario.offersSecondary ? "on" : "off")")
     // Which transports may carry what is agreed on at the beginning of a session; what was answered once, or was not
     // true, holds until its end.
@@ -407,7 +390,10 @@ final class World {
     run(for: .seconds(30))
     guard finding == nil else { return }
     for app in apps where !app.hasEnded { find(.end, "\(app.name) has not ended after 30 s") }
-    for app in apps { check(app) }
+    for app in apps {
+      check(app)
+      if let fault = app.untoldFault { find(.notifications, fault) }
+    }
     apps = []
     car.stop()
     self.car = nil
@@ -455,7 +441,8 @@ final class World {
     guard !isDisturbed else { return }
     let agreement = Agreement(
       policy: configuration.policy, headUnit: headUnit, events: events,
-      isRestricted: ["not-streamable", "not-audible"].contains(where: scenario.mentions))
+      isRestricted: ["not-streamable", "not-audible"].contains(where: scenario.mentions),
+      answersEnds: !scenario.mentions("end-service"))
     for app in apps {
       // It can't read what follows a handshake that has ended for the head unit alone.
       if scenario.mentions("start-tls"), headUnit.encryptsRPCs(of: app.name) { continue }
@@ -465,6 +452,7 @@ final class World {
       }
       let isUndisturbed = disturbedUntil < registeredAt
       if let fault = agreement.fault(app, isUndisturbed: isUndisturbed) { find(.agreement, fault) }
+      if let fault = app.untoldFault { find(.notifications, fault) }
     }
   }
 
@@ -491,9 +479,16 @@ final class World {
     if let (rule, text) = headUnit.take(event, of: id, now: network.now, isDisturbed: isDisturbed) { find(rule, text) }
     switch event {
     case .videoTimestamp, .audioData: break
+    case .appUnregistered(.transportLost) where isLeaving(id): find(.end, "session \(id) was left without a word")
     case .videoData: tally.pictures += 1
     default: tally.count(event: event.kind)
     }
+  }
+
+  /// Whether the app was told to end, and nothing keeps it from saying so.
+  private func isLeaving(_ id: UInt8) -> Bool {
+    guard !isDisturbed, network.now - lastFault > Self.longestConsequence / 4 else { return false }
+    return apps.contains { $0.endDeadline != nil && headUnit.session(of: $0.name) == id }
   }
 
   private var isDisturbed: Bool { disturbedUntil >= network.now || network.conditions.isSlow }

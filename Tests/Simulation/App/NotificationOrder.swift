@@ -9,7 +9,7 @@ struct NotificationOrder {
   }
 
   private var state = State.stopped
-  private var isPauseRequested = false
+  private(set) var isPauseRequested = false
 
   /// The first stream has begun, and the connection was lost after it.
   private var hasStreamed = false
@@ -25,6 +25,8 @@ struct NotificationOrder {
   }
 
   var isStarted: Bool { state == .started }
+  /// The application has not heard of its end.
+  var isAnnounced: Bool { state != .stopped }
 
   /// What is wrong with a notification; nil for nothing.
   mutating func take(_ notification: VideoNotification) -> String? {

@@ -10,27 +10,6 @@ import TestSupport
 ///
 /// `@unchecked Sendable`: a simulation has one thread.
 final class SimulatedApp: AppConnectionObserver, @unchecked Sendable {
-  /// What the user has set.
-  struct Plan: Codable {
-    var video: SimulatedVideo.Plan?
-    var sound: SimulatedSound.Plan?
-    var isMedia = false
-    var encrypts = false
-    var requiresEncryption = false
-    var beginsHandshake = false
-    /// Seconds between heartbeats; nil for none.
-    var heartbeat: Int?
-    var restartsOnForeground = false
-    var usesSecondary = true
-    var queueCapacity = 3
-    /// The app has an icon, and a name in another language.
-    var hasPresentation: Bool?
-    /// Nil for TCP.
-    var webSocket: WebSocketFraming?
-    /// What the application hears of from the beginning.
-    var notifications: [String]?
-  }
-
   private enum Phase {
     case connecting(Connector, began: Duration)
     case opening(WebSocket, peer: String, until: Duration)
@@ -53,6 +32,8 @@ final class SimulatedApp: AppConnectionObserver, @unchecked Sendable {
   /// Of the touchable rectangles; nil before the application has set any.
   private(set) var rectangleCount: Int?
   private(set) var registeredAt: Duration?
+  /// When services last ended because their session did.
+  private var servicesEndedAt: Duration?
   /// That of its video.
   private var requestCount = 0
   private(set) var status = AppSession.Status()
@@ -322,6 +303,9 @@ final class SimulatedApp: AppConnectionObserver, @unchecked Sendable {
       if case .session(.heartbeatLost) = failure, let fault = peer.lostByHeartbeat(now: now) {
         note(.finding(.pace, fault))
       }
+      if failure.isOfConnection, servicesEndedAt == now {
+        note(.finding(.notifications, "services have ended with the session, which was lost: \(failure)"))
+      }
       note(.event("lost \(failure)".prefixWord(2)))
       video?.connectionLost()
       sound?.connectionLost()
@@ -374,15 +358,16 @@ final class SimulatedApp: AppConnectionObserver, @unchecked Sendable {
       registeredAt = now
       model.registered(now: now)
     case .videoStartFailed(let failure, let request, let retryAfter):
-      let fault = model.video.failed(retryAfter: retryAfter, isUnanswered: failure == .unanswered, now: now)
+      let fault = model.video.failed(failure, retryAfter: retryAfter, now: now)
       if let fault { note(.finding(.pace, fault)) }
       video?.startFailed(failure, request, retryAfter: retryAfter)
     case .audioStartFailed(let failure, let retryAfter):
-      let fault = model.audio.failed(retryAfter: retryAfter, isUnanswered: failure == .unanswered, now: now)
+      let fault = model.audio.failed(failure, retryAfter: retryAfter, now: now)
       if let fault { note(.finding(.pace, fault)) }
       sound?.startFailed(failure, retryAfter: retryAfter, hasVideo: video != nil)
     case .videoStopped(.headUnit): model.video.endedByHeadUnit(now: now)
     case .audioStopped(.headUnit): model.audio.endedByHeadUnit(now: now)
+    case .videoStopped(.sessionEnded), .audioStopped(.sessionEnded): servicesEndedAt = now
     case .applicationRPC(let message):
       note(.event("\(message.function) \(message.parameters["resultCode"]?.string ?? "")"))
       let fault = requests.take(message, now: now, busyUntil: busyUntil, disturbedUntil: disturbedUntil())
@@ -422,6 +407,18 @@ final class SimulatedApp: AppConnectionObserver, @unchecked Sendable {
     if let fault = input.fault(status, now: now, standstill: standstill) { note(.finding(.input, fault)) }
     if let fault = traffic.fault(connection.statistics) { note(.finding(.statistics, fault)) }
   }
+
+  /// What the application was not told, although nothing has happened for a while.
+  var untoldFault: String? {
+    if hasEnded, video?.isAnnounced == true || sound?.isAnnounced == true {
+      return "\(name) has ended, and the application believes that it streams"
+    }
+    return video?.pauseFault
+  }
+
+  /// Whether the service has been in its state for long enough that the head unit knows.
+  var isVideoSettled: Bool { model.video.isSettled(now: now) }
+  var isAudioSettled: Bool { model.audio.isSettled(now: now) }
 
   /// Nothing is due any more: the connection only sends its last frames.
   private var hasSessionFailed: Bool {

@@ -14,6 +14,9 @@ final class SimulatedSound {
     var startsOnData = false
   }
 
+  /// Of sound that starts its service; "docs/sdlaudiosink.md".
+  private static let longestHold = Duration.seconds(2)
+
   private(set) var negotiation: AudioNegotiation
   private let plan: Plan
   private let connection: AppConnection
@@ -26,6 +29,9 @@ final class SimulatedSound {
   private var nextBuffer: Duration
   /// The present one waits for its service.
   private var isWaiting = false
+  /// Since when, as documented for `start-on-data`.
+  private var isHeldSince: Duration?
+  private var isRefused = false
   private(set) var counters = SimulatedVideo.Counters()
   private(set) var hasFailed = false
   /// What the session was asked for last.
@@ -88,6 +94,7 @@ final class SimulatedSound {
   func sessionChanged(to status: AppSession.Status) { change { $0.sessionChanged(to: status) } }
 
   func startFailed(_ failure: AudioStartFailure, retryAfter: Duration?, hasVideo: Bool) {
+    isRefused = retryAfter == nil
     do throws(AudioProblem) {
       try change { negotiation throws(AudioProblem) in
         try negotiation.startFailed(failure, retryAfter: retryAfter, hasVideo: hasVideo)
@@ -99,7 +106,12 @@ final class SimulatedSound {
     }
   }
 
-  func connectionLost() { order.connectionLost() }
+  func connectionLost() {
+    order.connectionLost()
+    isRefused = false
+  }
+
+  var isAnnounced: Bool { order.isAnnounced }
 
   func timerFired() { change { _ in } }
 
@@ -139,17 +151,35 @@ final class SimulatedSound {
     counters.arrived += 1
     for _ in 0..<3 {
       switch change({ $0.decide(plan.isLive ? .live : .synchronized, isSilence: isSilent, now: now) }) {
-      case .send(let grant): return send(grant)
-      case .drop, .fail:
+      case .send(let grant):
+        isHeldSince = nil
+        return send(grant)
+      case .drop(let reason):
+        if let fault = holdFault(reason) { note(.finding(.pace, fault)) }
+        if reason == .silent { isHeldSince = nil }
+        counters.dropped += 1
+        return
+      case .fail:
         counters.dropped += 1
         return
       case .wait, .interrupted:
+        isHeldSince = isHeldSince ?? now
         counters.arrived -= 1
         isWaiting = true
         return
       }
     }
     counters.dropped += 1
+  }
+
+  /// The first words of a prompt wait for the service that they start.
+  private func holdFault(_ reason: SampleDropReason) -> String? {
+    let session = negotiation.session
+    guard plan.startsOnData, reason == .notStreaming, !isRefused, session.hmi != nil, session.audio.state != .suspended,
+      !negotiation.isDriverElsewhere
+    else { return nil }
+    let time = now - (isHeldSince ?? now)
+    return time < Self.longestHold ? "sound was given up after \(time.text)" : nil
   }
 
   private func send(_ grant: AudioGrant) {

@@ -184,6 +184,14 @@ final class SimulatedVideo {
 
   func connectionLost() { order.connectionLost() }
 
+  var isAnnounced: Bool { order.isAnnounced }
+
+  /// Pictures may be sent, and the application still believes that it should pause.
+  var pauseFault: String? {
+    isPlaying && problem == nil && negotiation.permission != nil && order.isPauseRequested
+      ? "the application pauses while pictures may be sent" : nil
+  }
+
   func timerFired() { change { _ in } }
 
   private func fail(_ problem: VideoProblem?) {

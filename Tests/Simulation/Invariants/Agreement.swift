@@ -19,6 +19,8 @@ struct Agreement {
   let events: Set<String>
   /// The driver may have restricted an app by hand.
   let isRestricted: Bool
+  /// The head unit answers each end of a service.
+  let answersEnds: Bool
 
   /// - Parameter isUndisturbed: nothing was ever late since the app was registered, so that each request was answered.
   /// - Returns: what they do not agree on.
@@ -31,7 +33,7 @@ struct Agreement {
     else {
       return "\(app.name) has the status \(String(describing: app.status.hmi)) instead of \(status)"
     }
-    return restrictionFault(status, app) ?? permissionFault(app)
+    return restrictionFault(status, app) ?? permissionFault(app) ?? serviceFault(app)
       ?? (isUndisturbed ? buttonFault(app) ?? hapticFault(app) : nil)
   }
 
@@ -55,6 +57,23 @@ struct Agreement {
       for level in HMILevel.allCases where permissions.allow(function, at: level) != policy.allows(function, at: level)
       {
         return "\(app.name): permission for \(function) at \(level)"
+      }
+    }
+    return nil
+  }
+
+  /// What one of them has open, the other has as well.
+  private func serviceFault(_ app: SimulatedApp) -> String? {
+    guard answersEnds else { return nil }
+    let services = [
+      ("video", app.status.video.state, app.isVideoSettled, headUnit.hasVideo(of: app.name)),
+      ("sound", app.status.audio.state, app.isAudioSettled, headUnit.hasAudio(of: app.name)),
+    ]
+    for (name, state, isSettled, isOpen) in services where isSettled {
+      switch state {
+      case .starting, .stopping: break
+      case .stopped: if isOpen { return "\(app.name) has no \(name), the head unit a service" }
+      case .streaming, .suspended: if !isOpen { return "\(app.name) has \(name), the head unit no service" }
       }
     }
     return nil

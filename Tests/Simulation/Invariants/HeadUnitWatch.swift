@@ -33,6 +33,8 @@ struct HeadUnitWatch {
     var buttons: Set<String> = []
     var rectangleCount: Int?
     var isRegistered = false
+    var hasVideo = false
+    var hasAudio = false
   }
 
   private let scenario: Scenario
@@ -64,6 +66,10 @@ struct HeadUnitWatch {
   /// How many haptic rectangles the app has sent for its last service; nil for none.
   func rectangleCount(of name: String) -> Int? { ids[name].flatMap { sessions[$0]?.rectangleCount } }
 
+  /// Whether a service of the app is open.
+  func hasVideo(of name: String) -> Bool { ids[name].flatMap { sessions[$0]?.hasVideo } ?? false }
+  func hasAudio(of name: String) -> Bool { ids[name].flatMap { sessions[$0]?.hasAudio } ?? false }
+
   /// When an app was sent a status last.
   func lastChange(of name: String) -> Duration? { ids[name].flatMap { sessions[$0]?.changedAt } }
 
@@ -82,6 +88,8 @@ struct HeadUnitWatch {
       session.isRegistered = true
       session.buttons = []
       session.rectangleCount = nil
+      session.hasVideo = false
+      session.hasAudio = false
       ids[name] = id
       names[id] = name
     case .hmiStatusSent(let status), .systemContextSent(let status):
@@ -97,7 +105,11 @@ struct HeadUnitWatch {
     case .videoStopped:
       session.serviceEnded = now
       session.silentSince = nil
-    case .audioStopped: session.serviceEnded = now
+      session.hasVideo = false
+    case .audioStopped:
+      session.serviceEnded = now
+      session.hasAudio = false
+    case .audioStarted: session.hasAudio = true
     case .videoRefused:
       session.isRefused = true
       session.serviceEnded = now
@@ -107,6 +119,7 @@ struct HeadUnitWatch {
     case .hapticRectangles(let rectangles): session.rectangleCount = rectangles.count
     case .videoStarted:
       session.decoder.begin()
+      session.hasVideo = true
     case .videoMissed: session.decoder.missed()
     case .videoDataStopped:
       session.decoder.outputClosed()

@@ -1,4 +1,5 @@
 import SDLApp
+import SDLAppLink
 
 /// When an app has to notice that its head unit has stopped reading, or answering, and when it must not think so.
 struct PeerModel {
@@ -73,5 +74,15 @@ struct PeerModel {
       return "a head unit that has said nothing for \((now - readAt).text) is not lost"
     }
     return nil
+  }
+}
+
+extension ConnectionFailure {
+  /// Not the session has failed, but what carried it. An error of the link may also follow the session's end.
+  var isOfConnection: Bool {
+    switch self {
+    case .session(.connectionLost), .session(.heartbeatLost): true
+    case .session, .link: false
+    }
   }
 }

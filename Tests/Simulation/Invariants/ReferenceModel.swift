@@ -33,6 +33,8 @@ struct ReferenceModel {
     static let firstReconnection = Duration.milliseconds(500)
     static let longestReconnection = Duration.seconds(10)
     static let steady = Duration.seconds(10)
+    /// After so few refusals in a row, a head unit counts as one that keeps refusing: if each costs the level.
+    static let fewestRefusals = 3
   }
 
   /// What differs between scenarios.
@@ -138,6 +140,8 @@ struct ServiceModel {
   /// Of the present start.
   private var startLimit = Documented.start
   private var failureCount = 0
+  /// Since it last ran.
+  private var refusalCount = 0
 
   fileprivate init(_ name: String, _ conditions: ReferenceModel.Conditions) {
     self.name = name
@@ -158,7 +162,7 @@ struct ServiceModel {
   mutating func update(_ state: StreamState, isWanted: Bool, isAllowed: Bool, now: Duration) {
     if state != self.state {
       switch state {
-      case .streaming: (retryAt, wasUnanswered, lastFailure) = (now, false, nil)
+      case .streaming: (retryAt, wasUnanswered, lastFailure, refusalCount) = (now, false, nil, 0)
       case .starting: startLimit = limitOfStart
       // Of a start that nobody wants any more, no failure is reported.
       case .stopped, .stopping:
@@ -205,15 +209,29 @@ struct ServiceModel {
     return wasUnanswered ? Documented.startAfterUnanswered : Documented.start
   }
 
+  /// Nothing of it has changed for long enough that the head unit knows.
+  func isSettled(now: Duration) -> Bool { now - since > Agreement.settling }
+
   /// A start has failed.
   ///
   /// - Parameter pause: before the same is tried again; nil for never.
   /// - Returns: what is wrong with that.
-  mutating func failed(retryAfter pause: Duration?, isUnanswered: Bool, now: Duration) -> String? {
+  mutating func failed<Request>(
+    _ failure: StreamStartFailure<Request>, retryAfter pause: Duration?, now: Duration
+  ) -> String? {
     failed(now: now)
+    switch failure {
+    case .refused: refusalCount += 1
+    case .keptRefusing(let count, _):
+      defer { refusalCount = 0 }
+      guard (Documented.fewestRefusals...max(Documented.fewestRefusals, refusalCount + 1)).contains(count) else {
+        return "\(name) counts \(count) refusals in a row, of \(refusalCount + 1)"
+      }
+    case .unusableAnswer, .unanswered, .handshakeUnfinished, .endedEarly: break
+    }
     // The next start may follow at once, before anyone looks.
     (state, since) = (.stopped, now)
-    wasUnanswered = isUnanswered
+    wasUnanswered = failure == .unanswered
     retryAt = pause.map { now + $0 }
     guard let pause else { return nil }
     let pauses = (0..<5).map { min(Documented.firstPause * (1 << $0), Documented.longestPause) }
