@@ -104,7 +104,10 @@ final class ConnectionLoop {
       write()
       watchStall(now: now)
       if closeDeadline != nil, writer.isFlushed { return false }
-      if let limit, limit <= now { return false }
+      if let limit, limit <= now {
+        finishWithoutDelay(now: now)
+        return false
+      }
       guard let inputPausedUntil, inputPausedUntil <= clock.now else {
         prepareToWait()
         return !isOver
@@ -344,6 +347,14 @@ extension ConnectionLoop {
     perform(session.setHapticRectangles(video.hapticRectangles, now: now))
     perform(session.setButtonsWanted(video.wantsButtons, now: now))
     endDrain(.video)
+  }
+
+  /// The time to end is up, perhaps before any of it was used, because this thread stood still: what the application
+  /// has requested is answered all the same.
+  private func finishWithoutDelay(now: Duration) {
+    guard connection.stopCommand != nil, !hasFinished, !isOver else { return }
+    hasFinished = true
+    perform(session.finish(now: now))
   }
 
   /// Accepts no more of a service's media, and returns whether the head unit has everything that is queued, or the time
