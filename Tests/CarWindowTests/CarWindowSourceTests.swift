@@ -28,6 +28,19 @@ import Testing
     }
   }
 
+  @Test func resizesAreFollowedAtOnce() throws {
+    let screen = try ScreenPipeline(Self.canvas)
+    try screen.waitForCanvas()
+    let began = MonotonicClock.now
+    for index in 0..<10 {
+      let width = index.isMultiple(of: 2) ? 400 : 320
+      try screen.setSize(width, 240)
+      try screen.wait(for: "resize \(index)") { $0.width == width }
+    }
+    // Waiting for the picture that comes once a second would take 10 s.
+    #expect(MonotonicClock.now - began < .seconds(8))
+  }
+
   /// Larger than the screen may become: enlarged, with its shape.
   @Test func aLargerPictureIsScaled() throws {
     let screen = try ScreenPipeline("\(Self.canvas) max-width=200 max-height=100", width: 400, height: 240)
