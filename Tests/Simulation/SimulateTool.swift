@@ -1,4 +1,5 @@
 import Foundation
+import SDLLink
 
 /// The program `Simulate`: runs scenarios for a time, or one of them, and says what it has found.
 package struct SimulateTool {
@@ -97,4 +98,12 @@ extension Tally {
       events: \(list(events))
       """
   }
+}
+
+/// `@unchecked Sendable`: a simulation has one thread.
+struct TraceLines: MessageTrace, @unchecked Sendable {
+  let name: String
+  let line: (String) -> Void
+  var isEnabled: Bool { true }
+  func trace(_ message: String) { line("      \(name) \(message)") }
 }

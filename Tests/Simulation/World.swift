@@ -420,6 +420,9 @@ final class World {
       {
         find(.statistics, "\(app.name): \(name) \(counters) is not what the channel has: \(channel)")
       }
+      if channel.queuedFrames == 0, channel.queuedByteCount != 0 {
+        find(.statistics, "\(app.name): nothing of \(name) is queued, but \(channel.queuedByteCount) bytes are")
+      }
       let capacity = name == "video" ? app.plan.queueCapacity : 50
       if channel.queuedFrames > capacity { find(.memory, "\(channel.queuedFrames) of \(name) queued") }
     }
@@ -444,8 +447,8 @@ final class World {
       isRestricted: ["not-streamable", "not-audible"].contains(where: scenario.mentions),
       answersEnds: !scenario.mentions("end-service"))
     for app in apps {
-      // It can't read what follows a handshake that has ended for the head unit alone.
-      if scenario.mentions("start-tls"), headUnit.encryptsRPCs(of: app.name) { continue }
+      // It can't read what follows a handshake that has ended for the head unit alone, nor ask for anything before one.
+      if scenario.mentions("start-tls"), scenario.requiresEncryption || headUnit.encryptsRPCs(of: app.name) { continue }
       let isSettled = headUnit.lastChange(of: app.name).map { network.now - $0 > Agreement.settling } ?? false
       guard isSettled, let registeredAt = app.registeredAt, network.now - registeredAt > Agreement.settling else {
         continue

@@ -90,7 +90,7 @@ final class SimulatedApp: AppConnectionObserver, @unchecked Sendable {
       endpoint: .tcp(host: SimulatedNetwork.carHost, port: SimulatedNetwork.primaryPort), session: session,
       videoQueueCapacity: plan.queueCapacity, reconnection: Reconnection.Timing(), clock: network.clock)
     configuration.makeSocket = { _ in network.makeSocket(host: host) }
-    configuration.messageTrace = trace.map { Messages(name: name, line: $0) }
+    configuration.messageTrace = trace.map { TraceLines(name: name, line: $0) }
     if plan.encrypts { configuration.makeSecureChannel = { FakeChannel(isServer: !plan.beginsHandshake) } }
     attempts = ConnectionAttempts(configuration, now: network.now)
     let relay = Relay()
@@ -106,14 +106,6 @@ final class SimulatedApp: AppConnectionObserver, @unchecked Sendable {
     setNotifications(plan.notifications ?? [])
     if plan.webSocket == .foreign { network.foreignHosts.insert(host) }
     beginAttempt()
-  }
-
-  /// `@unchecked Sendable`: a simulation has one thread.
-  private struct Messages: MessageTrace, @unchecked Sendable {
-    let name: String
-    let line: (String) -> Void
-    var isEnabled: Bool { true }
-    func trace(_ message: String) { line("      \(name) \(message)") }
   }
 
   private final class Relay: AppConnectionObserver, @unchecked Sendable {
@@ -321,6 +313,7 @@ final class SimulatedApp: AppConnectionObserver, @unchecked Sendable {
   private func change(to status: AppSession.Status) {
     if self.status.secondary.state == .registered, status.secondary.state != .registered {
       model.secondaryLost(now: now)
+      if status.headUnit != nil, endDeadline == nil { note(.event("lost second connection")) }
     }
     self.status = status
     if status.roundTrip != nil { peer.answeredHeartbeat() }
@@ -337,17 +330,21 @@ final class SimulatedApp: AppConnectionObserver, @unchecked Sendable {
       requestCount = count
       model.video.requestChanged(now: now)
     }
+    // A second connection takes its time over a slow network.
+    let isConnecting = [.connecting, .registering].contains(status.secondary.state) && disturbedUntil() >= now
     // TLS handshakes come one after the other.
     let waitsForSound = plan.encrypts && status.video.state == .stopped && status.audio.state == .starting
     let mayShow = isUsable && status.hmi?.allowsVideo == true && status.videoCapability != nil
-    let wantsVideo = video?.request != nil && video?.appState.isInForeground == true && status.video.wait == nil
+    let wantsVideo =
+      video?.request != nil && video?.appState.isInForeground == true && status.video.wait == nil
+      && !(status.video.state == .stopped && isConnecting)
     model.video.update(
       status.video.state, isWanted: mayShow && wantsVideo && !waitsForSound, isAllowed: mayShow, now: now)
     let maySound = isUsable && status.hmi?.allowsAudio(isMedia: plan.isMedia) == true
     // Sound does not start while a start of video is not answered.
     let wantsSound =
       sound?.request != nil && status.hmi?.isAudible == true && status.audio.wait == nil
-      && !(status.audio.state == .stopped && status.video.state == .starting)
+      && !(status.audio.state == .stopped && (status.video.state == .starting || isConnecting))
     model.audio.update(status.audio.state, isWanted: maySound && wantsSound, isAllowed: maySound, now: now)
   }
 

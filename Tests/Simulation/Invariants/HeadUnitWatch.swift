@@ -120,6 +120,7 @@ struct HeadUnitWatch {
     case .videoStarted:
       session.decoder.begin()
       session.hasVideo = true
+      session.rectangleCount = nil
     case .videoMissed: session.decoder.missed()
     case .videoDataStopped:
       session.decoder.outputClosed()

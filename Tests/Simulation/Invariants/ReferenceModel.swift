@@ -33,6 +33,8 @@ struct ReferenceModel {
     static let firstReconnection = Duration.milliseconds(500)
     static let longestReconnection = Duration.seconds(10)
     static let steady = Duration.seconds(10)
+    /// A stream that the head unit ends before was none.
+    static let stable = Duration.seconds(30)
     /// After so few refusals in a row, a head unit counts as one that keeps refusing: if each costs the level.
     static let fewestRefusals = 3
   }
@@ -142,6 +144,13 @@ struct ServiceModel {
   private var failureCount = 0
   /// Since it last ran.
   private var refusalCount = 0
+  private var startedAt = Duration.zero
+  /// How often in a row the head unit has ended it too early, and until when it may not be asked again.
+  private var earlyEndCount = 0
+  private var notBefore = Duration.zero
+  private var earlyStart: String?
+  /// No end of it is reported late.
+  private var isPunctual = true
 
   fileprivate init(_ name: String, _ conditions: ReferenceModel.Conditions) {
     self.name = name
@@ -156,14 +165,20 @@ struct ServiceModel {
     since += time
     wantedSince += time
     retryAt = retryAt.map { $0 + time }
+    // The session has known of an end for longer then than this does.
+    (isPunctual, notBefore) = (false, .zero)
   }
 
   /// What the session reports, and what is wanted.
   mutating func update(_ state: StreamState, isWanted: Bool, isAllowed: Bool, now: Duration) {
     if state != self.state {
       switch state {
-      case .streaming: (retryAt, wasUnanswered, lastFailure, refusalCount) = (now, false, nil, 0)
-      case .starting: startLimit = limitOfStart
+      case .streaming:
+        (retryAt, wasUnanswered, lastFailure, refusalCount) = (now, false, nil, 0)
+        if self.state == .starting { (startedAt, isPunctual) = (now, true) }
+      case .starting:
+        startLimit = limitOfStart
+        if now + Self.slack * 2 < notBefore { earlyStart = "\(name) is asked for \((notBefore - now).text) too early" }
       // Of a start that nobody wants any more, no failure is reported.
       case .stopped, .stopping:
         if self.state == .starting {
@@ -175,6 +190,7 @@ struct ServiceModel {
       (self.state, since) = (state, now)
     }
     if isWanted != self.isWanted { (self.isWanted, wantedSince) = (isWanted, now) }
+    if !isAllowed { (earlyEndCount, notBefore) = (0, .zero) }
     if isAllowed != self.isAllowed {
       // A driver who leaves and comes back ends all pauses; not one that a refusal has cost the level.
       if !isAllowed, lastFailure.map({ now - $0 > .seconds(3) }) ?? true {
@@ -191,7 +207,12 @@ struct ServiceModel {
   }
 
   /// The head unit has ended it, although the level allows it: that counts as a failed start.
-  mutating func endedByHeadUnit(now: Duration) { failed(now: now) }
+  mutating func endedByHeadUnit(now: Duration) {
+    failed(now: now)
+    guard isPunctual else { return }
+    earlyEndCount = now - startedAt < Documented.stable ? earlyEndCount + 1 : 0
+    notBefore = now + min(Documented.firstPause * (1 << min(max(earlyEndCount, 1) - 1, 10)), Documented.longestPause)
+  }
 
   fileprivate mutating func beginAnew(now: Duration) {
     if state == .starting { since = now }
@@ -240,6 +261,7 @@ struct ServiceModel {
   }
 
   fileprivate func fault(now: Duration) -> String? {
+    if let earlyStart { return earlyStart }
     let time = now - since
     switch state {
     case .starting:

@@ -13,6 +13,8 @@ struct WireWatch {
     /// Where the one before is until its EndService is written, which a transport that has stalled delays.
     var formerPath: SimulatedNetwork.Path?
     var isEncrypted = false
+    /// Media was written since the acknowledgement.
+    var isUsed = false
   }
 
   private var services: [ServiceType: Service] = [.video: Service(), .audio: Service()]
@@ -76,11 +78,16 @@ struct WireWatch {
         startedOn: path, path: service.lateOn == path ? path : nil, formerPath: former ?? service.formerPath)
     // Those of another transport may be written later than the next start.
     case .endService, .endServiceACK:
-      if service.startedOn == path || service.path == path { service = Service(formerPath: service.formerPath) }
+      if service.startedOn == path || service.path == path {
+        // Perhaps the start was given up before its acknowledgement came, and a stalled transport took the end after it.
+        let isLate = service.path == path && !service.isUsed
+        service = Service(lateOn: isLate ? path : nil, formerPath: service.formerPath)
+      }
       if service.formerPath == path { service.formerPath = nil }
     case nil:
       if service.formerPath == path, service.path != path { break }
       guard service.path == path else { return (.grant, "\(type) on \(path) without a grant") }
+      service.isUsed = true
       if service.isEncrypted != frame.header.isEncrypted, frame.header.frameType != .first {
         return (.protection, "\(type) \(frame.header.isEncrypted ? "encrypted" : "in clear")")
       }
