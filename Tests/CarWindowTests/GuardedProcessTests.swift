@@ -97,9 +97,9 @@ import Testing
 
   /// It gets SIGTERM as soon as nobody needs it, and has time for a clean exit.
   @Test(arguments: [true, false]) func endsWithItsOwner(isToldFirst: Bool) throws {
-    // The shell would tell of the end of `sleep`, which nobody reads without the owner.
-    // Nor would a shell that begins a program just then, and has the trap as well, be alone to write.
-    let script = "exec 2>/dev/null; trap 'echo end >&3; exit 3' TERM; sleep 1000 3>&- & echo ready; wait"
+    // The shell would tell of the end of `sleep`, which nobody reads without the owner. The trap comes after it: until
+    // the shell's child has become `sleep`, it would have that as well.
+    let script = "exec 2>/dev/null; sleep 1000 3>&- & trap 'echo end >&3; exit 3' TERM; echo ready; wait"
     let pipe = try makePipe()
     var process: GuardedProcess? = try start(
       ["sh", "-c", script], passed: pipe.writing.fileDescriptor)
@@ -117,7 +117,7 @@ import Testing
 
   /// A program may write more than a pipe holds before it can end.
   @Test func endOfATalkativeProgram() throws {
-    let script = "trap 'head -c 300000 /dev/zero; echo end >&3; exit 0' TERM; sleep 1000 3>&- & echo ready; wait"
+    let script = "sleep 1000 3>&- & trap 'head -c 300000 /dev/zero; echo end >&3; exit 0' TERM; echo ready; wait"
     let pipe = try makePipe()
     let process = try start(["sh", "-c", script], passed: pipe.writing.fileDescriptor)
     try pipe.writing.close()
