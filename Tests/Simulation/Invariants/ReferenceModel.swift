@@ -149,7 +149,7 @@ struct ServiceModel {
   private var earlyEndCount = 0
   private var notBefore = Duration.zero
   private var earlyStart: String?
-  /// No end of it is reported late.
+  /// The machine has not stood still since the service started, so an end is reported when it happens.
   private var isPunctual = true
 
   fileprivate init(_ name: String, _ conditions: ReferenceModel.Conditions) {
@@ -165,7 +165,7 @@ struct ServiceModel {
     since += time
     wantedSince += time
     retryAt = retryAt.map { $0 + time }
-    // The session has known of an end for longer then than this does.
+    // An end may be reported here long after the session has learned of it.
     (isPunctual, notBefore) = (false, .zero)
   }
 
