@@ -20,7 +20,7 @@ import Testing
     _ bench: FrameBench, isDue: Bool = false, _ body: ([InputFrame]) throws -> Void
   ) throws {
     let buffers = try units.enumerated().map { index, unit in
-      let buffer = try #require(gst_buffer_new_memdup(unit.bytes, gsize(unit.bytes.count)))
+      let buffer = try nonNull(gst_buffer_new_memdup(unit.bytes, gsize(unit.bytes.count)))
       gst_buffer_set_flags(buffer, unit.flags)
       buffer.pointee.pts = isDue ? 0 : GstClockTime(index + 1) * 33_000_000
       return buffer
@@ -63,7 +63,7 @@ import Testing
       try send(frames[..<2], path, bench, 1)
       #expect(path.isLast(frames[1].buffer) && !path.isLast(frames[0].buffer))
       try bench.setGrant(bench.grant(2))
-      path.preroll(frames[2])
+      try path.preroll(frames[2])
       for _ in 0..<2 {
         let next = path.sendWaiting(bench.permission(bench.grant(2)), isLast: false, now: bench.clock.now)
         #expect(next == nil && bench.sink.counters.framesRepeated == 1 && bench.output.needsKeyFrame)
@@ -84,7 +84,7 @@ import Testing
       let path = H264Path(bench.output)
       try bench.setGrant(bench.grant(1))
       try send(frames[..<2], path, bench, 1)
-      path.preroll(frames[2])
+      try path.preroll(frames[2])
       for _ in 0..<2 {
         _ = path.sendWaiting(bench.permission(bench.grant(1)), isLast: false, now: bench.clock.now)
         #expect(bench.sink.counters.framesRepeated == 1)

@@ -219,7 +219,7 @@ import func TestSupport.joined
     let harness = try SinkHarness(isLive: false, caps: caps(record(of: encoded[0], lengthByteCount: 4)))
     let sink = try harness.pipeline.sink.pointer
     // The source's EOS after the error would complete PAUSED.
-    let pad = try #require(gst_element_get_static_pad(sink, "sink"))
+    let pad = try nonNull(gst_element_get_static_pad(sink, "sink"))
     defer { gst_object_unref(pad) }
     gst_pad_add_probe(
       pad, GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM,
@@ -236,27 +236,43 @@ import func TestSupport.joined
     #expect(try harness.pipeline.sink["stream-state"] == "stopped")
   }
 
+  /// The first picture is seen in PAUSED, and says so.
   @Test(arguments: [true, false]) func pixelsThatAreNotSquare(isByteStream: Bool) throws {
     let encoded = try encodedUnits(3, format: "I420,pixel-aspect-ratio=4/3")
     let harness = try SinkHarness(
-      isLive: false, caps: isByteStream ? EncodedUnit.caps() : caps(record(of: encoded[0], lengthByteCount: 4)))
-    try harness.pipeline.play()
-    for unit in encoded {
+      isLive: false, caps: isByteStream ? EncodedUnit.caps() : caps(record(of: encoded[0], lengthByteCount: 4)),
+      properties: "sync=false")
+    harness.pipeline.setState(GST_STATE_PAUSED)
+    func push(_ unit: EncodedUnit) {
       harness.push(isByteStream ? unit.bytes : sample(of: unit, lengthByteCount: 4), flags: unit.flags)
     }
+    push(encoded[0])
     let warning = try harness.pipeline.waitForWarning()
     #expect(warning.isStream(GST_STREAM_ERROR_FORMAT))
     #expect(warning.text.contains("not square (4/3)") && warning.text.contains("videoconvertscale"), "\(warning)")
+    try harness.pipeline.reach(GST_STATE_PLAYING)
+    encoded.dropFirst().forEach(push)
     try harness.headUnit.waitForFrames(3)
     #expect(harness.pipeline.drain().count { $0.warning != nil } == 1)
   }
 
+  /// The caps may come without the size, which the first picture has.
+  @Test func sizeOfTheParameterSetsInPaused() throws {
+    let unit = try #require(encodedUnits(1).first)
+    let harness = try SinkHarness(
+      isLive: false, caps: "video/x-h264,stream-format=byte-stream,alignment=au", properties: "sync=false")
+    harness.pipeline.setState(GST_STATE_PAUSED)
+    harness.push(unit.bytes)
+    try harness.headUnit.waitForFrames(1)
+  }
+
+  /// It is told in PAUSED, before a frame is due.
   @Test(arguments: [("Y444", "high-4:4:4"), ("I420_10LE", "high-10"), ("Y42B", "high-4:2:2")], [true, false])
   func profileOfTheStream(_ input: (format: String, profile: String), isByteStream: Bool) throws {
     let encoded = try encodedUnits(1, format: input.format, profile: input.profile)
     let harness = try SinkHarness(
       isLive: false, caps: isByteStream ? EncodedUnit.caps() : caps(record(of: encoded[0], lengthByteCount: 4)))
-    try harness.pipeline.play()
+    harness.pipeline.setState(GST_STATE_PAUSED)
     harness.push(isByteStream ? encoded[0].bytes : sample(of: encoded[0], lengthByteCount: 4))
     let error = try harness.pipeline.waitForError()
     #expect(error.isStream(GST_STREAM_ERROR_FORMAT))

@@ -209,7 +209,6 @@ extension FrameOutput {
       case .queued:
         noteQueued(grant, rtp, at: submission.time)
         if isUpstreamLive { observe(submission.link, permission.targets) }
-        if let warning = pixelWarning.take() { announce(.warning(warning)) }
         return .queued
       case .full: return abandon(payload, .queueFull)
       case .ending, .closed, .stale: return abandon(payload, .notStreaming)
@@ -266,6 +265,7 @@ extension FrameOutput {
     needsKeyFrame = false
     // Not the present time: this thread may have waited since.
     lastSent = time
+    if let warning = pixelWarning.take() { announce(.warning(warning)) }
     guard queuedEpoch != grant.epoch else { return }
     queuedEpoch = grant.epoch
     results.firstOfService = grant

@@ -73,7 +73,9 @@ protocol FormatPath: AnyObject {
   /// Encodes or refers to a frame, and queues it.
   func send(_ frame: InputFrame, _ permission: VideoNegotiation.Permission) -> FrameOutcome
   /// The base class prerolls with a frame, which is seen while the pipeline stays in PAUSED: it waits for the permission.
-  func preroll(_ frame: InputFrame)
+  ///
+  /// - Throws: an error that ends the stream.
+  func preroll(_ frame: InputFrame) throws(ElementError)
   /// Whether a frame was put into a payload last.
   func isLast(_ buffer: UnsafeMutablePointer<GstBuffer>) -> Bool
   /// A frame may not be sent now.

@@ -46,8 +46,10 @@ final class H264Path: FormatPath {
   }
 
   /// Of a seek's frames GstBaseSink has rendered all on which this one depends.
-  func preroll(_ frame: InputFrame) {
+  func preroll(_ frame: InputFrame) throws(ElementError) {
     guard !output.isUpstreamLive else { return }
+    // Once it is shown, rendering it does nothing more.
+    guard try passthrough.readParameterSets(of: frame.buffer) else { return }
     prerolled = Buffer(retaining: frame.buffer)
     let time = frame.runningTime
     // After a pause it is the next one, and not due yet.

@@ -35,9 +35,15 @@ final class FrameRenderer: @unchecked Sendable {
     prerolled = Buffer(retaining: buffer)
     var held = stream.frames.take(for: stream)
     chooseForNewInput(&held)
-    show(buffer, held.path, stream)
+    var hasFailed = false
+    do throws(ElementError) {
+      try show(InputFrame(buffer, of: stream.sink), &held)
+    } catch {
+      held.path.output.announce(.error(error))
+      hasFailed = true
+    }
     stream.tell(held.giveBack())
-    return stream.preroll()
+    return hasFailed ? GST_FLOW_ERROR : stream.preroll()
   }
 
   /// New caps may come from other elements, with other ranges and sizes.
@@ -47,15 +53,24 @@ final class FrameRenderer: @unchecked Sendable {
     held.whileGivenBack { $0.choose(.caps) }
   }
 
-  private func show(_ buffer: UnsafeMutablePointer<GstBuffer>, _ path: FramePath, _ stream: VideoStream) {
-    guard cgst_buffer_has_flag(buffer, GST_BUFFER_FLAG_GAP) == 0,
-      path.format?.reasonToLeaveOut(buffer) == nil
+  private func show(_ frame: InputFrame, _ held: inout HeldPath<FramePath>) throws(ElementError) {
+    guard cgst_buffer_has_flag(frame.buffer, GST_BUFFER_FLAG_GAP) == 0,
+      held.path.format?.reasonToLeaveOut(frame.buffer) == nil
     else { return }
-    path.format?.preroll(InputFrame(buffer, of: stream.sink))
-    let (permission, size) = stream.state.withLock { ($0.permission, $0.inputSize) }
-    takeRegions(of: buffer, size, path, stream)
-    guard let permission else { return }
-    _ = path.format?.sendWaiting(permission, isLast: false, now: stream.time.now)
+    try held.path.format?.preroll(frame)
+    let size = noteEncodedSize(insteadOf: held.stream.state.withLock { $0.inputSize }, &held)
+    takeRegions(of: frame.buffer, size, held.path, held.stream)
+    guard let permission = held.stream.state.withLock({ $0.permission }) else { return }
+    _ = held.path.format?.sendWaiting(permission, isLast: false, now: held.stream.time.now)
+  }
+
+  /// H.264 tells its size itself, whatever its caps said; returns the size from now on.
+  private func noteEncodedSize(insteadOf size: VideoSize?, _ held: inout HeldPath<FramePath>) -> VideoSize? {
+    guard let encodedSize = held.path.format?.encodedSize, encodedSize != size else { return size }
+    held.stream.sink.log(GST_LEVEL_INFO, "the H.264 stream is \(encodedSize)")
+    held.stream.inputChanged(encodedSize, isRaw: false)
+    held.whileGivenBack { $0.deliverNotifications() }
+    return encodedSize
   }
 
   private func takeRegions(
@@ -166,16 +181,10 @@ extension FrameRenderer {
     } catch {
       return .failed(error)
     }
-    var (permission, size) = (opening.permission, opening.size)
     if let reason = held.path.format?.reasonToLeaveOut(frame.buffer) { return .dropped(reason) }
-    if let encodedSize = held.path.format?.encodedSize, encodedSize != size {
-      held.stream.sink.log(GST_LEVEL_INFO, "the H.264 stream is \(encodedSize)")
-      held.stream.inputChanged(encodedSize, isRaw: false)
-      held.whileGivenBack { $0.deliverNotifications() }
-      (permission, size) = (nil, encodedSize)
-    }
+    let size = noteEncodedSize(insteadOf: opening.size, &held)
     takeRegions(of: frame.buffer, size, held.path, held.stream)
-    return send(frame, &held, permission)
+    return send(frame, &held, size == opening.size ? opening.permission : nil)
   }
 
   private func send(
