@@ -158,8 +158,10 @@ soak: T ?= 10m
 soak: plugin head-unit
 	GST_PLUGIN_PATH=$(plugin_folder) $(PYTHON) Tests/Benchmarks/soak.py --head-unit $(head_unit) --time $(T)
 
-## check the format of the sources
+## check the sources' format, and the results of C functions in tests
 lint:
+	@! grep -rnE '#(require|expect)\((try )?!?((c?gst|g)_[a-z0-9_]+|fopen|opendir)\([^=<>{]*$$' Tests || \
+	  { echo 'the result of a C function is checked with nonNull' >&2; false; }
 	swift format lint --strict --recursive Sources Tests pipelines Package.swift
 
 ## build build/gstreamer-1.0/libgstsmartdevicelink.so

@@ -236,7 +236,8 @@ let package = Package(
     .testTarget(
       name: "HeadUnitControlTests",
       dependencies: [
-        "SDLWire", "SDLMessages", "SDLHeadUnit", "SDLLink", "SDLHeadUnitLink", "HeadUnitControl", "HTTPServe",
+        "TestSupport", "SDLWire", "SDLMessages", "SDLHeadUnit", "SDLLink", "SDLHeadUnitLink", "HeadUnitControl",
+        "HTTPServe",
       ],
       swiftSettings: test),
     .testTarget(name: "HTTPFetchTests", dependencies: ["TestSupport", "SDLLink", "HTTPFetch"], swiftSettings: test),
@@ -246,7 +247,7 @@ let package = Package(
     .testTarget(
       name: "BackgroundNoticeTests", dependencies: ["TestSupport", "BackgroundNotice", "X264Encoder", "H264"],
       swiftSettings: test),
-    .testTarget(name: "GStreamerKitTests", dependencies: ["GStreamerKit"], swiftSettings: test),
+    .testTarget(name: "GStreamerKitTests", dependencies: ["TestSupport", "GStreamerKit"], swiftSettings: test),
     .systemLibrary(name: "CGStreamerApp", path: "Tests/CGStreamerApp", pkgConfig: "gstreamer-app-1.0"),
     .target(name: "LockCount", path: "Tests/LockCount"),
     // No tests, but what those of the plugin's elements share; optimised, since it makes and compares pictures.

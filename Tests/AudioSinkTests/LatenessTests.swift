@@ -15,7 +15,7 @@ import Testing
     try harness.pipeline.play()
     harness.push(testSound(320))
     try harness.pipeline.waitForElementMessage("sdl-stream-started")
-    let clock = try #require(gst_element_get_clock(harness.pipeline.element.pointer))
+    let clock = try nonNull(gst_element_get_clock(harness.pipeline.element.pointer))
     defer { gst_object_unref(clock) }
     func now() -> Duration {
       .nanoseconds(

@@ -119,7 +119,7 @@ import Testing
     let harness = try SoundHarness(isLive: true, properties: "")
     let pipeline = harness.pipeline
     try pipeline.play()
-    let clock = try #require(gst_element_get_clock(pipeline.element.pointer))
+    let clock = try nonNull(gst_element_get_clock(pipeline.element.pointer))
     defer { gst_object_unref(clock) }
     let piece = 320
     let sound = testSound(Self.period + piece)

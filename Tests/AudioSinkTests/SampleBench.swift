@@ -32,12 +32,12 @@ final class SampleBench {
     sink = AudioSink(element.pointer.cast())
     app = try AppClient(AppSettings(), AppMember(sink), ProtocolLog(sink.gstElement), time: time)
     stream = AudioStream(sink: sink, app: app, settings: AudioSinkSettings())
-    let made = try #require(g_object_new_with_properties(gst_system_clock_get_type(), 0, nil, nil))
+    let made = try nonNull(g_object_new_with_properties(gst_system_clock_get_type(), 0, nil, nil))
     clock = made.cast()
     gst_object_ref_sink(clock)
     let (ours, theirs) = try Socket.pair()
     peer = theirs
-    source = try #require(gst_pad_new("src", GST_PAD_SRC))
+    source = try nonNull(gst_pad_new("src", GST_PAD_SRC))
     gst_object_ref_sink(source)
     let filling = [UInt8](repeating: 0, count: 64 << 10)
     while isFull, case .bytes = filling.withUnsafeBytes({ ours.send($0) }) {}
@@ -83,7 +83,7 @@ final class SampleBench {
   }
 
   func setCaps(_ format: PCMFormat) throws {
-    let caps = try #require(gst_caps_from_string(SoundSource.caps(format)))
+    let caps = try nonNull(gst_caps_from_string(SoundSource.caps(format)))
     defer { gst_caps_unref(caps) }
     let isTaken = stream.setCaps(caps)
     #expect(isTaken)
@@ -112,7 +112,7 @@ final class SampleBench {
   /// Brings a buffer with so many samples, which is due at a running time.
   func render(_ sampleCount: Int, at time: Duration) throws {
     let bytes = testSound(sampleCount)
-    let buffer = try #require(gst_buffer_new_memdup(bytes, gsize(bytes.count)))
+    let buffer = try nonNull(gst_buffer_new_memdup(bytes, gsize(bytes.count)))
     defer { gst_buffer_unref(buffer) }
     buffer.pointee.pts = GstClockTime(time.nanoseconds)
     // As the base class calls it.
@@ -123,7 +123,7 @@ final class SampleBench {
 
   /// A flushing seek has ended, after which running time begins anew, at this time of the clock.
   func flush(baseTime: Duration) throws {
-    let event = try #require(gst_event_new_flush_stop(1))
+    let event = try nonNull(gst_event_new_flush_stop(1))
     defer { gst_event_unref(event) }
     stream.observe(event)
     gst_element_set_base_time(sink.gstElement, GstClockTime(baseTime.nanoseconds))

@@ -36,7 +36,7 @@ import Testing
     let bytes = testSound(320)
     var counts: [Int] = []
     for index in 0..<60 {
-      let buffer = try #require(gst_buffer_new_allocate(nil, gsize(bytes.count), nil))
+      let buffer = try nonNull(gst_buffer_new_allocate(nil, gsize(bytes.count), nil))
       _ = bytes.withUnsafeBytes { gst_buffer_fill(buffer, 0, $0.baseAddress, gsize($0.count)) }
       buffer.pointee.pts = GstClockTime(index * 20_000_000)
       let former = lock_count()

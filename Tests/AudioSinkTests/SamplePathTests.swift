@@ -173,7 +173,7 @@ import Testing
 
   /// Nothing holds the buffer any more, and nothing of it is in the next use.
   @Test(arguments: [true, false]) func whatIsReleasedIsEmpty(wasSent: Bool) throws {
-    let buffer = try #require(gst_buffer_new_memdup([1, 2, 3, 4, 5, 6, 7, 8] as [UInt8], 8))
+    let buffer = try nonNull(gst_buffer_new_memdup([1, 2, 3, 4, 5, 6, 7, 8] as [UInt8], 8))
     defer { gst_buffer_unref(buffer) }
     let payload = payload(buffer)
     #expect(buffer.pointee.mini_object.refcount == 2)
@@ -193,7 +193,7 @@ import Testing
   }
 
   @Test func aPayloadThatGoesReleasesItsBuffer() throws {
-    let buffer = try #require(gst_buffer_new_memdup([1, 2, 3, 4, 5, 6, 7, 8] as [UInt8], 8))
+    let buffer = try nonNull(gst_buffer_new_memdup([1, 2, 3, 4, 5, 6, 7, 8] as [UInt8], 8))
     defer { gst_buffer_unref(buffer) }
     _ = payload(buffer)
     #expect(buffer.pointee.mini_object.refcount == 1 && isWritable(buffer))

@@ -29,7 +29,7 @@ import Testing
   private func withBuffer<R>(
     at time: Int?, duration: Int? = nil, _ body: (UnsafeMutablePointer<GstBuffer>) throws -> R
   ) throws -> R {
-    let buffer = try #require(gst_buffer_new())
+    let buffer = try nonNull(gst_buffer_new())
     defer { gst_buffer_unref(buffer) }
     buffer.pointee.pts = time.map(Self.nanoseconds) ?? .max
     buffer.pointee.duration = duration.map(Self.nanoseconds) ?? .max
@@ -82,7 +82,7 @@ import Testing
       (500, 200, nil, nil), (800, 200, nil, nil), (2000, 100, nil, nil), (1500, 0, nil, nil), (1500, nil, nil, nil),
     ] as [(Int, Int?, Int?, Int?)])
   func gaps(time: Int, duration: Int?, start: Int?, length: Int?) throws {
-    let event = try #require(gst_event_new_gap(Self.nanoseconds(time), duration.map(Self.nanoseconds) ?? .max))
+    let event = try nonNull(gst_event_new_gap(Self.nanoseconds(time), duration.map(Self.nanoseconds) ?? .max))
     defer { gst_event_unref(event) }
     let part = sink.partOfSegment(event)
     #expect(part?.start == start.map(Self.nanoseconds) && part?.duration == length.map { .milliseconds($0) })

@@ -145,7 +145,7 @@ import Testing
   }
 
   private func handOver(from: Pipeline, to: Pipeline) throws {
-    let context = try #require(gst_element_get_context(try from.sink.pointer, "sdl.apps"))
+    let context = try nonNull(gst_element_get_context(try from.sink.pointer, "sdl.apps"))
     gst_element_set_context(to.element.pointer, context)
     gst_context_unref(context)
   }

@@ -73,7 +73,7 @@ import Testing
   /// It is live, and shows a picture when it is there.
   @Test func latency() throws {
     let source = try Element("sdlcarwindowsrc")
-    let query = try #require(gst_query_new_latency())
+    let query = try nonNull(gst_query_new_latency())
     defer { gst_mini_object_unref(UnsafeMutableRawPointer(query).assumingMemoryBound(to: GstMiniObject.self)) }
     #expect(gst_element_query(source.pointer, query) != 0)
     var (isLive, minimum, maximum): (gboolean, GstClockTime, GstClockTime) = (0, 1, 1)

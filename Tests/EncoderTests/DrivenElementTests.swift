@@ -25,7 +25,7 @@ import X264Encoder
     _ encoder: ElementEncoder
   ) throws {
     let bytes = picture.planes(format).flatMap(\.bytes)
-    let buffer = try #require(gst_buffer_new_memdup(bytes, gsize(bytes.count)))
+    let buffer = try nonNull(gst_buffer_new_memdup(bytes, gsize(bytes.count)))
     defer { gst_buffer_unref(buffer) }
     #expect(try encoder.put(buffer, GstVideoInfo(), number: number, at: .milliseconds(33 * number), as: kind))
   }
@@ -57,7 +57,7 @@ import X264Encoder
       element = Element(owning: pointer)
     }
     let pad = try #require(element).pad("src")
-    let caps = try #require(gst_pad_peer_query_caps(pad, nil))
+    let caps = try nonNull(gst_pad_peer_query_caps(pad, nil))
     defer { gst_caps_unref(caps) }
     #expect(text(of: caps).contains("level=(string){ 3, 3.1, 3.2") == needsLevel, "\(text(of: caps))")
     #expect(text(of: caps).contains("level") == needsLevel)

@@ -39,7 +39,7 @@ import Testing
   }
 
   private func buffer(_ number: Int) throws -> UnsafeMutablePointer<GstBuffer> {
-    let buffer = try #require(gst_buffer_new())
+    let buffer = try nonNull(gst_buffer_new())
     buffer.pointee.pts = GstClockTime(number)
     return buffer
   }

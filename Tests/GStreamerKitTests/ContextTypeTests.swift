@@ -1,4 +1,5 @@
 import GStreamerKit
+import TestSupport
 import Testing
 
 /// What elements share through GstContext.
@@ -11,9 +12,9 @@ import Testing
     let type = ContextType<Shared>("gstreamerkit.test", boxed: "GStreamerKitTestShared")
     let shared = type.find(for: element) { Shared() }
     #expect(type.find(for: element) { Shared() } === shared)
-    let context = try #require(gst_element_get_context(element.gstElement, "gstreamerkit.test"))
+    let context = try nonNull(gst_element_get_context(element.gstElement, "gstreamerkit.test"))
     defer { gst_context_unref(context) }
-    let text = try #require(gst_structure_to_string(gst_context_get_structure(context)))
+    let text = try nonNull(gst_structure_to_string(gst_context_get_structure(context)))
     defer { g_free(text) }
     let address = String(UInt(bitPattern: Unmanaged.passUnretained(shared).toOpaque()), radix: 16)
     #expect(String(cString: text).contains("object=(GStreamerKitTestShared)0x\(address)"), "\(String(cString: text))")

@@ -1,4 +1,5 @@
 import GStreamerKit
+import TestSupport
 import Testing
 
 private struct NoCaps: Error {}
@@ -17,7 +18,7 @@ private func parsed(_ text: String) throws -> Caps {
 
   @Test func ownersCount() throws {
     #expect(isGStreamerReady)
-    let outer = try #require(gst_caps_new_empty())
+    let outer = try nonNull(gst_caps_new_empty())
     defer { gst_caps_unref(outer) }
     do {
       let owner = Caps(retaining: outer)
@@ -125,7 +126,7 @@ private func parsed(_ text: String) throws -> Caps {
 
   @Test func aReferenceIsHeldMeanwhile() throws {
     #expect(isGStreamerReady)
-    let element = try #require(gst_bin_new(nil))
+    let element = try nonNull(gst_bin_new(nil))
     gst_object_ref_sink(element)
     let bin = Bin(element)
     let handle = ElementHandle(bin)
@@ -137,7 +138,7 @@ private func parsed(_ text: String) throws -> Caps {
 
   @Test func anEndedHandleFindsNothing() throws {
     #expect(isGStreamerReady)
-    let element = try #require(gst_bin_new(nil))
+    let element = try nonNull(gst_bin_new(nil))
     gst_object_ref_sink(element)
     defer { gst_object_unref(element) }
     let bin = Bin(element)
@@ -155,7 +156,7 @@ private func parsed(_ text: String) throws -> Caps {
   @Test func freedWhileCallbacksCome() async throws {
     #expect(isGStreamerReady)
     for _ in 0..<200 {
-      let element = try #require(gst_bin_new(nil))
+      let element = try nonNull(gst_bin_new(nil))
       gst_object_ref_sink(element)
       let bin = Bin(element)
       let handle = ElementHandle(bin)

@@ -1,4 +1,5 @@
 import GStreamerKit
+import TestSupport
 import Testing
 
 @Suite struct PropertyTests {
@@ -117,7 +118,7 @@ import Testing
     let before = element.get(name)
     element.set(name, value)
     #expect(element.get(name) == before)
-    let bus = try #require(gst_bus_new())
+    let bus = try nonNull(gst_bus_new())
     defer { gst_object_unref(bus) }
     gst_element_set_bus(element.gstElement, bus)
     element.postRefusals()
@@ -127,7 +128,7 @@ import Testing
 
   @Test func reportedAtOnceWithABus() throws {
     let element = TestElement()
-    let bus = try #require(gst_bus_new())
+    let bus = try nonNull(gst_bus_new())
     defer { gst_object_unref(bus) }
     gst_element_set_bus(element.gstElement, bus)
     element.set("scale", "0.5")
@@ -138,10 +139,10 @@ import Testing
   /// An element that does not start with a refused value keeps it until then.
   @Test func keptForTheStart() throws {
     #expect(isGStreamerReady)
-    let element = try #require(gst_bin_new(nil))
+    let element = try nonNull(gst_bin_new(nil))
     gst_object_ref_sink(element)
     defer { gst_object_unref(element) }
-    let bus = try #require(gst_bus_new())
+    let bus = try nonNull(gst_bus_new())
     defer { gst_object_unref(bus) }
     gst_element_set_bus(element, bus)
     let picky = PickyElement(element)
@@ -165,7 +166,7 @@ import Testing
 
   @Test func runningElementsKeepWhatIsMutableInReady() throws {
     let element = TestElement()
-    let bus = try #require(gst_bus_new())
+    let bus = try nonNull(gst_bus_new())
     defer { gst_object_unref(bus) }
     gst_element_set_bus(element.gstElement, bus)
     #expect(gst_element_set_state(element.gstElement, GST_STATE_PAUSED) != GST_STATE_CHANGE_FAILURE)

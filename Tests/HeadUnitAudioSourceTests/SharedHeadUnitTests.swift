@@ -247,7 +247,7 @@ import Testing
     let sound = try Pipeline("sdlheadunitaudiosrc name=sound port=\(port) ! appsink name=out sync=false")
     try screen.play()
     if isHandedOver {
-      let context = try #require(gst_element_get_context(screen.element.pointer, "sdl.head-units"))
+      let context = try nonNull(gst_element_get_context(screen.element.pointer, "sdl.head-units"))
       gst_element_set_context(sound.element.pointer, context)
       gst_context_unref(context)
       try sound.play()
@@ -326,7 +326,7 @@ import Testing
     let port = try RawPeer.unusedPort()
     let elements = [try Element("sdlheadunitsrc"), try Element("sdlheadunitaudiosrc")]
     gst_element_set_state(elements[0].pointer, GST_STATE_READY)
-    let context = try #require(gst_element_get_context(elements[0].pointer, "sdl.head-units"))
+    let context = try nonNull(gst_element_get_context(elements[0].pointer, "sdl.head-units"))
     gst_element_set_context(elements[1].pointer, context)
     gst_context_unref(context)
     let failures = Monitor(0)

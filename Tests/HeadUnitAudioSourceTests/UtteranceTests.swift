@@ -120,7 +120,7 @@ import Testing
   /// A phone call silences the app, and its end does not need another service; then the head unit ends it.
   @Test func script() throws {
     let path = "\(String(cString: g_get_tmp_dir()))/sdl-sound-\(getpid())-\(UInt64.random(in: 0...(.max))).txt"
-    let file = try #require(fopen(path, "w"))
+    let file = try nonNull(fopen(path, "w"))
     fputs(
       """
       on audio-started after 0.1: phone-call on

@@ -4,6 +4,7 @@ import SDLLink
 import SDLMessages
 import SDLWire
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import HeadUnitControl
@@ -72,7 +73,7 @@ import Testing
     let bulks = try Self.lines(log).map { $0["bulk"]?.object }
     #expect(bulks.map { $0?["file"]?.string } == [paths[0], nil, paths[1]])
     #expect(bulks.map { $0?["bytes"]?.integer } == [3, nil, 1] && log.failure == nil)
-    let file = try #require(fopen(paths[0], "r"))
+    let file = try nonNull(fopen(paths[0], "r"))
     defer { fclose(file) }
     var contents = [UInt8](repeating: 0, count: 10)
     #expect(fread(&contents, 1, 10, file) == 3 && contents.prefix(3) == [1, 2, 3])

@@ -10,7 +10,7 @@ import Testing
 @Suite struct HeadUnitSourceScriptTests {
   private func path(of text: String) throws -> String {
     let path = "/tmp/sdl-script-\(getpid())-\(UInt64.random(in: 0...(.max))).txt"
-    let file = try #require(fopen(path, "w"))
+    let file = try nonNull(fopen(path, "w"))
     fputs(text, file)
     fclose(file)
     return path
@@ -83,7 +83,7 @@ import Testing
     try first.register()
     #expect(first.isClosed())
     _ = screen.pipeline.setState(GST_STATE_READY)
-    let file = try #require(fopen(path, "w"))
+    let file = try nonNull(fopen(path, "w"))
     fputs("on registered 1: level limited", file)
     fclose(file)
     try screen.pipeline.play()

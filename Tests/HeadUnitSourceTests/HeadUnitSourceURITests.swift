@@ -31,7 +31,7 @@ import Testing
 
   @Test func protocols() throws {
     #expect(gst_uri_handler_get_uri_type(handler) == GST_URI_SRC)
-    let protocols = try #require(gst_uri_handler_get_protocols(handler))
+    let protocols = try nonNull(gst_uri_handler_get_protocols(handler))
     #expect(protocols[0].map { String(cString: $0) } == "sdl+headunit" && protocols[1] == nil)
   }
 
@@ -82,7 +82,7 @@ import Testing
   }
 
   @Test func factoryFindsItByScheme() throws {
-    let found = try #require(gst_element_make_from_uri(GST_URI_SRC, "sdl+headunit://:4000", nil, nil))
+    let found = try nonNull(gst_element_make_from_uri(GST_URI_SRC, "sdl+headunit://:4000", nil, nil))
     gst_object_ref_sink(found)
     #expect(Element(owning: found)["port"] == "4000")
     // The scheme of the sink is none of a source.
@@ -100,7 +100,7 @@ import Testing
     for unit in units { app.video(unit.bytes) }
     app.endVideo()
     let sink: UnsafeMutablePointer<GstAppSink> = try screen["out"].pointer.cast()
-    let sample = try #require(gst_app_sink_try_pull_sample(sink, GstClockTime(testTimeout.nanoseconds)))
+    let sample = try nonNull(gst_app_sink_try_pull_sample(sink, GstClockTime(testTimeout.nanoseconds)))
     let caps = gst_sample_get_caps(sample).map { text(of: $0) } ?? ""
     gst_mini_object_unref(UnsafeMutableRawPointer(sample).assumingMemoryBound(to: GstMiniObject.self))
     #expect(caps.hasPrefix("video/x-raw") && caps.contains("width=(int)800"), "\(caps)")

@@ -25,7 +25,7 @@ import Testing
     let source = try #require(PushSourceType.object(of: element.pointer) as? HeadUnitSource)
     reporter = HeadUnitReporter(source)
     // One with the size of the pictures.
-    pad = try #require(gst_pad_new("src", GST_PAD_SRC))
+    pad = try nonNull(gst_pad_new("src", GST_PAD_SRC))
     gst_object_ref_sink(pad)
     gst_pad_set_active(pad, 1)
     gst_pad_push_event(pad, gst_event_new_stream_start("test"))

@@ -15,7 +15,7 @@ import Testing
   /// What the sink pad answers when caps of `downstream` follow the filter.
   private func answer(_ ranges: String, _ downstream: String, filter: String? = nil) throws -> [String] {
     let pipeline = try Pipeline("sdlrangefilter name=filter \(ranges) ! capsfilter name=after ! fakesink")
-    let caps = try #require(gst_caps_from_string(downstream))
+    let caps = try nonNull(gst_caps_from_string(downstream))
     var value = GValue()
     g_value_init(&value, gst_caps_get_type())
     gst_value_set_caps(&value, caps)
@@ -26,7 +26,7 @@ import Testing
     pipeline.setState(GST_STATE_PAUSED)
     let filter = filter.flatMap { gst_caps_from_string($0) }
     defer { filter.map { gst_caps_unref($0) } }
-    let result = try #require(gst_pad_query_caps(try pipeline["filter"].pad("sink"), filter))
+    let result = try nonNull(gst_pad_query_caps(try pipeline["filter"].pad("sink"), filter))
     defer { gst_caps_unref(result) }
     // Those of square pixels come first, then the same of any.
     return sizes(in: result).reduce(into: []) { sizes, size in if !sizes.contains(size) { sizes.append(size) } }
@@ -136,7 +136,7 @@ import Testing
     ] as [(String, (Int, Int) -> Bool)] {
       let pipeline = try Pipeline("videotestsrc ! sdlrangefilter name=filter \(ranges) ! fakesink name=sink")
       try pipeline.reach(GST_STATE_PAUSED)
-      let caps = try #require(gst_pad_get_current_caps(try pipeline.sink.pad("sink")))
+      let caps = try nonNull(gst_pad_get_current_caps(try pipeline.sink.pad("sink")))
       let size = try #require(CapsSizes.fixedPicture(caps)).size
       gst_caps_unref(caps)
       #expect(condition(size.width, size.height), "\(size) by \(ranges)")

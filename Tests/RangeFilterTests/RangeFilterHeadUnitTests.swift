@@ -48,7 +48,7 @@ import Testing
     #expect(size == row.sizes.first)
     // Until upstream has changed, what flows is taken as well.
     try headUnit.waitForFrames(2)
-    let caps = try #require(gst_pad_query_caps(try pipeline["filter"].pad("sink"), nil))
+    let caps = try nonNull(gst_pad_query_caps(try pipeline["filter"].pad("sink"), nil))
     defer { gst_caps_unref(caps) }
     var seen: [String] = []
     for size in sizes(in: caps) where !seen.contains(size) { seen.append(size) }
@@ -126,14 +126,14 @@ import Testing
       headUnit, "landscape::max-width=480 portrait::enabled=false", between: "! videoconvertscale")
     try pipeline.play()
     try pipeline.waitForElementMessage("sdl-stream-started")
-    let caps = try #require(gst_pad_query_caps(try pipeline["filter"].pad("sink"), nil))
+    let caps = try nonNull(gst_pad_query_caps(try pipeline["filter"].pad("sink"), nil))
     defer { gst_caps_unref(caps) }
     #expect(sizes(in: caps).first == "320 x 200", "\(sizes(in: caps))")
   }
 
   private func ask(_ sink: Element) throws -> VideoRangeFilter.HeadUnit {
     // Asked through an element that knows nothing of the query.
-    let pad = try #require(gst_pad_new("src", GST_PAD_SRC))
+    let pad = try nonNull(gst_pad_new("src", GST_PAD_SRC))
     gst_object_ref_sink(pad)
     defer { gst_object_unref(pad) }
     let peer = try sink.pad("sink")

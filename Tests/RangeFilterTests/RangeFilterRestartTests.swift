@@ -107,8 +107,8 @@ private final class RestartedFilter {
 
   init() throws {
     element = try Element("sdlrangefilter")
-    harness = try #require(gst_harness_new_with_element(element.pointer, "sink", "src"))
-    bus = try #require(gst_bus_new())
+    harness = try nonNull(gst_harness_new_with_element(element.pointer, "sink", "src"))
+    bus = try nonNull(gst_bus_new())
     restarter = Restarter(element.pointer)
     gst_element_set_bus(element.pointer, bus)
     gst_bus_set_sync_handler(

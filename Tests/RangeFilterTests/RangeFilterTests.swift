@@ -97,7 +97,7 @@ import Testing
     let objectClass = UnsafeMutableRawPointer(child.object.pointee.g_type_instance.g_class)
       .assumingMemoryBound(to: GObjectClass.self)
     for property in RangeChild.properties.properties {
-      let spec = try #require(g_object_class_find_property(objectClass, property.name.description), "\(property.name)")
+      let spec = try nonNull(g_object_class_find_property(objectClass, property.name.description), "\(property.name)")
       let flags = UInt32(bitPattern: spec.pointee.flags.rawValue)
       #expect(flags & UInt32(CGST_PARAM_MUTABLE_PLAYING) != 0, "\(property.name)")
       #expect(flags & UInt32(CGST_PARAM_STATIC_STRINGS) == UInt32(CGST_PARAM_STATIC_STRINGS), "\(property.name)")
@@ -196,7 +196,7 @@ import Testing
       gst_buffer_add_video_region_of_interest_meta(buffer, "sdl-haptic", 1, 2, 3, 4)
       bench.push(buffer)
       try bench.pull { sample in
-        let received = try #require(gst_sample_get_buffer(sample))
+        let received = try nonNull(gst_sample_get_buffer(sample))
         #expect(received == buffer)
         #expect(received.pointee.pts == UInt(index) * 1_000_000_000 / 30)
         #expect(gst_buffer_get_meta(received, gst_video_region_of_interest_meta_api_get_type()) != nil)
@@ -212,7 +212,7 @@ import Testing
     let bench = try RangeFilterBench(caps: Picture.caps(320, 240), "landscape::min-width=300")
     try bench.pipeline.play()
     for round in 0..<3 {
-      let list = try #require(gst_buffer_list_new_sized(4))
+      let list = try nonNull(gst_buffer_list_new_sized(4))
       for index in 0..<4 { gst_buffer_list_insert(list, -1, bench.source.buffer(of: [UInt8(4 * round + index)])) }
       gst_app_src_push_buffer_list(try bench.pipeline["src"].pointer.cast(), list)
     }
@@ -227,7 +227,7 @@ import Testing
   @Test func listsOfCapsThatDoNotPass() throws {
     let bench = try RangeFilterBench(caps: Picture.caps(320, 240), "landscape::min-width=400")
     try bench.pipeline.play()
-    let list = try #require(gst_buffer_list_new_sized(1))
+    let list = try nonNull(gst_buffer_list_new_sized(1))
     gst_buffer_list_insert(list, -1, bench.source.buffer(of: [1]))
     gst_app_src_push_buffer_list(try bench.pipeline["src"].pointer.cast(), list)
     let error = try bench.pipeline.waitForError()

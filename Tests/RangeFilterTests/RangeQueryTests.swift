@@ -105,7 +105,7 @@ import Testing
   func onlySoManyAreAskedAbout(_ count: Int, _ rejections: Int) throws {
     let filter = try Element("sdlrangefilter")
     try Child("landscape", of: filter).set("enabled", "false")
-    let pad = try #require(gst_pad_new("sink", GST_PAD_SINK))
+    let pad = try nonNull(gst_pad_new("sink", GST_PAD_SINK))
     gst_object_ref_sink(pad)
     defer { gst_object_unref(pad) }
     let source = try filter.pad("src")
@@ -120,7 +120,7 @@ import Testing
   @Test func displaysThatCannotBeEncodedAreNotAskedAbout() throws {
     let filter = try Element("sdlrangefilter")
     try Child("landscape", of: filter).set("enabled", "false")
-    let pad = try #require(gst_pad_new("sink", GST_PAD_SINK))
+    let pad = try nonNull(gst_pad_new("sink", GST_PAD_SINK))
     gst_object_ref_sink(pad)
     defer { gst_object_unref(pad) }
     let source = try filter.pad("src")

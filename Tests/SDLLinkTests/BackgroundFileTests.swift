@@ -16,7 +16,7 @@ import Testing
   }
 
   private func text(_ path: String) throws -> String {
-    let file = try #require(fopen(path, "r"))
+    let file = try nonNull(fopen(path, "r"))
     defer { fclose(file) }
     var buffer = [UInt8](repeating: 0, count: 1 << 20)
     let count = fread(&buffer, 1, buffer.count, file)

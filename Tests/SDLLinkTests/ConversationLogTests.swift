@@ -210,7 +210,7 @@ extension LinkTests {
     private let path = "/tmp/sdl-conversation-\(getpid())-\(UInt64.random(in: 0...(.max))).jsonl"
 
     private func lines() throws -> [JSONObject] {
-      let file = try #require(fopen(path, "r"))
+      let file = try nonNull(fopen(path, "r"))
       defer { fclose(file) }
       var buffer = [UInt8](repeating: 0, count: 4 << 20)
       let count = fread(&buffer, 1, buffer.count, file)

@@ -1,5 +1,6 @@
 import Glibc
 import SDLHeadUnit
+import TestSupport
 import Testing
 
 @testable import SDLHeadUnitLink
@@ -25,7 +26,7 @@ import Testing
 
     func write(_ name: String, _ text: String) throws -> String {
       let path = add(name)
-      let file = try #require(fopen(path, "w"))
+      let file = try nonNull(fopen(path, "w"))
       fputs(text, file)
       fclose(file)
       return path

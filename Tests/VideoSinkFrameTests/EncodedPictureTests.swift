@@ -60,7 +60,7 @@ import Testing
   @Test func sameMemory() throws {
     try withSource { source in
       let buffer = try Picture(Self.width, Self.height, 1).buffer(.i420, padding: 24, from: source)
-      let copy = try #require(gst_buffer_copy(buffer))
+      let copy = try nonNull(gst_buffer_copy(buffer))
       #expect(equals(buffer, copy, info()))
       // While it is kept, a writer gets memory of its own.
       var encoded = EncodedPicture()
@@ -81,9 +81,9 @@ import Testing
       let buffer = try picture.buffer(.i420, padding: 0, from: source)
       let size = gst_buffer_get_size(buffer)
       let twice = try #require(source.buffer(of: picture.bytes + Picture(Self.width, Self.height, 2).bytes))
-      let first = try #require(gst_buffer_copy_region(twice, GST_BUFFER_COPY_MEMORY, 0, size))
-      let again = try #require(gst_buffer_copy_region(twice, GST_BUFFER_COPY_MEMORY, 0, size))
-      let second = try #require(gst_buffer_copy_region(twice, GST_BUFFER_COPY_MEMORY, size, size))
+      let first = try nonNull(gst_buffer_copy_region(twice, GST_BUFFER_COPY_MEMORY, 0, size))
+      let again = try nonNull(gst_buffer_copy_region(twice, GST_BUFFER_COPY_MEMORY, 0, size))
+      let second = try nonNull(gst_buffer_copy_region(twice, GST_BUFFER_COPY_MEMORY, size, size))
       #expect(equals(first, again, info()))
       #expect(!equals(first, second, info()))
       #expect(equals(buffer, first, info()))
@@ -116,7 +116,7 @@ import Testing
     screen.copyBytes(from: Picture(Self.width, Self.height, 1).bytes)
     defer { screen.deallocate() }
     func wrap() throws -> UnsafeMutablePointer<GstBuffer> {
-      try #require(
+      try nonNull(
         gst_buffer_new_wrapped_full(
           GST_MEMORY_FLAG_READONLY, screen.baseAddress, gsize(size), 0, gsize(size), nil, nil))
     }

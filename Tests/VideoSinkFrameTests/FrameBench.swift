@@ -38,7 +38,7 @@ final class FrameBench {
     output = FrameOutput(sink: sink, connection: connection, time: time, resumption: resumption)
     let (ours, theirs) = try Socket.pair()
     peer = theirs
-    upstream = try #require(gst_pad_new("src", GST_PAD_SRC))
+    upstream = try nonNull(gst_pad_new("src", GST_PAD_SRC))
     gst_object_ref_sink(upstream)
     gst_segment_init(&sink.baseSink.pointee.segment, GST_FORMAT_TIME)
     connection.writer.open(ours)

@@ -17,7 +17,7 @@ import Testing
   private func withBuffers(
     _ byteCounts: Int..., body: ([UnsafeMutablePointer<GstBuffer>]) -> Void
   ) throws {
-    let buffers = try byteCounts.map { try #require(gst_buffer_new_allocate(nil, gsize($0), nil)) }
+    let buffers = try byteCounts.map { try nonNull(gst_buffer_new_allocate(nil, gsize($0), nil)) }
     body(buffers)
     #expect(buffers.map(\.pointee.mini_object.refcount) == buffers.map { _ in 1 })
     for buffer in buffers { gst_buffer_unref(buffer) }

@@ -21,7 +21,7 @@ import Testing
       headUnit = try TestHeadUnit(.small())
       pipeline = try Pipeline("pipeline.( sdlvideosink name=sink sync=false uri=\(headUnit.uri) )")
       // After the pipeline, which initialises GStreamer.
-      pad = try #require(gst_pad_new("src", GST_PAD_SRC))
+      pad = try nonNull(gst_pad_new("src", GST_PAD_SRC))
       if isLive { gst_pad_set_query_function_full(pad, { _, _, query in answerAsLive(query) }, nil, nil) }
       gst_pad_set_active(pad, 1)
       let sinkPad = gst_element_get_static_pad(try pipeline.sink.pointer, "sink")
@@ -47,7 +47,7 @@ import Testing
     ///
     /// - Returns: how many locks that took.
     func push(_ bytes: [UInt8], isKeyFrame: Bool = true) throws -> Int {
-      let buffer = try #require(gst_buffer_new_allocate(nil, gsize(bytes.count), nil))
+      let buffer = try nonNull(gst_buffer_new_allocate(nil, gsize(bytes.count), nil))
       _ = bytes.withUnsafeBytes { gst_buffer_fill(buffer, 0, $0.baseAddress, gsize($0.count)) }
       buffer.pointee.pts = GstClockTime(index * 1_000_000_000 / 30)
       buffer.pointee.dts = buffer.pointee.pts

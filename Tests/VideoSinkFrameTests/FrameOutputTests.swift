@@ -143,7 +143,7 @@ import Testing
   }
 
   @Test func onlyWhatAViewerMissesIsALoss() throws {
-    let buffer = try #require(gst_buffer_new())
+    let buffer = try nonNull(gst_buffer_new())
     defer { gst_buffer_unref(buffer) }
     buffer.pointee.pts = 5
     for reason in FrameDropReason.allCases {
@@ -171,7 +171,7 @@ import Testing
     #expect(sink.runningTime(of: 1005) == 5)
     #expect(sink.runningTime(of: 1000 + latestRunningTime) == latestRunningTime)
     #expect(sink.runningTime(of: 1001 + latestRunningTime) == .max)
-    let buffer = try #require(gst_buffer_new())
+    let buffer = try nonNull(gst_buffer_new())
     defer { gst_buffer_unref(buffer) }
     for (time, isOutside) in [(1000, false), (999, true), (.max, false)] as [(GstClockTime, Bool)] {
       buffer.pointee.pts = time

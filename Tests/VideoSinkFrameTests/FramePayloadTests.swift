@@ -30,9 +30,9 @@ import Testing
   }
 
   private func buffer(_ blocks: [[UInt8]]) throws -> UnsafeMutablePointer<GstBuffer> {
-    let buffer = try #require(gst_buffer_new())
+    let buffer = try nonNull(gst_buffer_new())
     for block in blocks {
-      let part = try #require(gst_buffer_new_memdup(block, gsize(block.count)))
+      let part = try nonNull(gst_buffer_new_memdup(block, gsize(block.count)))
       gst_buffer_append_memory(buffer, gst_buffer_get_all_memory(part))
       gst_buffer_unref(part)
     }

@@ -14,7 +14,7 @@ import Testing
   }
 
   private func update(_ regions: inout FrameRegions, _ list: [Region]) throws -> Bool {
-    let buffer = try #require(gst_buffer_new())
+    let buffer = try nonNull(gst_buffer_new())
     defer { gst_buffer_unref(buffer) }
     for region in list {
       for type in ["face", "sdl-haptic"] {

@@ -125,7 +125,7 @@ import Testing
     harness.pipeline.setState(GST_STATE_PAUSED)
     let bytes = isEncoded ? try #require(try encodedUnits(1).first).bytes : Picture(320, 240, 0).bytes
     let buffer = try #require(harness.source.buffer(of: bytes))
-    try #require(gst_buffer_add_video_region_of_interest_meta(buffer, "sdl-haptic", 5, 6, 7, 8)).pointee.id = 3
+    try nonNull(gst_buffer_add_video_region_of_interest_meta(buffer, "sdl-haptic", 5, 6, 7, 8)).pointee.id = 3
     harness.push(buffer)
     let list = try harness.headUnit.wait(for: "list") { $0.hapticLists.last }
     #expect(list == [Self.rectangle(3, 5, 6, 7, 8)])
@@ -188,7 +188,7 @@ import Testing
     let sink = try Element("sdlvideosink")
     let caps = gst_caps_from_string(Picture.caps())
     defer { gst_caps_unref(caps) }
-    let query = try #require(gst_query_new_allocation(caps, 0))
+    let query = try nonNull(gst_query_new_allocation(caps, 0))
     defer { gst_query_unref(query) }
     let proposer = try #require(VideoSink.of(OpaquePointer(sink.pointer)))
     #expect(proposer.proposeAllocation(query))

@@ -9,7 +9,7 @@ import X264Encoder
 @Suite struct MetadataTests {
   private func metadata(_ key: String) throws -> String {
     let element = try Element("sdlvideosink")
-    let factory = try #require(gst_element_get_factory(element.pointer))
+    let factory = try nonNull(gst_element_get_factory(element.pointer))
     return try #require(gst_element_factory_get_metadata(factory, key).map { String(cString: $0) })
   }
 
@@ -22,7 +22,7 @@ import X264Encoder
 
   @Test func itIsThisBuildsElement() throws {
     let element = try Element("sdlvideosink")
-    let factory = try #require(gst_element_get_factory(element.pointer))
+    let factory = try nonNull(gst_element_get_factory(element.pointer))
     #expect(gst_element_factory_get_element_type(factory) == VideoSink.type)
     #expect(gst_plugin_feature_get_rank(factory) == 0)
   }

@@ -22,7 +22,7 @@ import Testing
 
   /// What follows from a frame: requests, and texts of warnings.
   private func results(of unit: [UInt8]) throws -> [String] {
-    let buffer = try #require(gst_buffer_new_memdup(unit, gsize(unit.count)))
+    let buffer = try nonNull(gst_buffer_new_memdup(unit, gsize(unit.count)))
     defer { gst_buffer_unref(buffer) }
     if unit == Self.delta { gst_buffer_set_flags(buffer, GST_BUFFER_FLAG_DELTA_UNIT) }
     if let payload = try? passthrough.payload(.frame, of: buffer, for: bench.grant(1)) {

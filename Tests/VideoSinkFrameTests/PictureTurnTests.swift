@@ -30,7 +30,7 @@ import struct TestSupport.Picture
     try pipeline.play()
     source.push(picture.planes(layout).flatMap(\.bytes), at: 0)
     let sink: UnsafeMutablePointer<GstAppSink> = try pipeline["out"].pointer.cast()
-    let sample = try #require(gst_app_sink_try_pull_sample(sink, GstClockTime(testTimeout.nanoseconds)))
+    let sample = try nonNull(gst_app_sink_try_pull_sample(sink, GstClockTime(testTimeout.nanoseconds)))
     defer { gst_mini_object_unref(UnsafeMutableRawPointer(sample).assumingMemoryBound(to: GstMiniObject.self)) }
     let expected = bytes(of: gst_sample_get_buffer(sample))
     var info = GstVideoInfo()
@@ -106,7 +106,7 @@ import struct TestSupport.Picture
   private func turned(_ picture: Picture, _ turn: PictureTurn) throws -> [UInt8] {
     var info = GstVideoInfo()
     gst_video_info_set_format(&info, GST_VIDEO_FORMAT_I420, guint(picture.width), guint(picture.height))
-    let buffer = try #require(gst_buffer_new_memdup(picture.bytes, gsize(picture.bytes.count)))
+    let buffer = try nonNull(gst_buffer_new_memdup(picture.bytes, gsize(picture.bytes.count)))
     defer { gst_buffer_unref(buffer) }
     return turned(buffer, info, turn)
   }
@@ -142,7 +142,7 @@ import struct TestSupport.Picture
   @Test func tagEndsWithItsStream() throws {
     let harness = try SinkHarness()
     try harness.start()
-    let tags = try #require(gst_tag_list_new_from_string("taglist,image-orientation=rotate-180"))
+    let tags = try nonNull(gst_tag_list_new_from_string("taglist,image-orientation=rotate-180"))
     let pad = try harness.pipeline["src"].pad("src")
     gst_pad_push_event(pad, gst_event_new_tag(tags))
     harness.push(Picture(320, 240, 1).bytes)
@@ -162,10 +162,10 @@ import struct TestSupport.Picture
     let harness = try SinkHarness()
     try harness.start()
     let pad = try harness.pipeline["src"].pad("src")
-    let tags = try #require(gst_tag_list_new_from_string("taglist,image-orientation=rotate-90"))
+    let tags = try nonNull(gst_tag_list_new_from_string("taglist,image-orientation=rotate-90"))
     gst_pad_push_event(pad, gst_event_new_tag(tags))
     func offersTurned() throws -> Bool {
-      let caps = try #require(gst_pad_query_caps(harness.pipeline.sink.pad("sink"), nil))
+      let caps = try nonNull(gst_pad_query_caps(harness.pipeline.sink.pad("sink"), nil))
       defer { gst_caps_unref(caps) }
       return (String(freeing: gst_caps_to_string(caps)) ?? "").contains("width=(int)240, height=(int)320")
     }

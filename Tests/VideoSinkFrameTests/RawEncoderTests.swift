@@ -28,7 +28,7 @@ import X264Encoder
     for frame: FramePayload.Kind = .frame, to encoder: RawEncoder? = nil
   ) throws -> Bool {
     let bytes = Picture(width, height, 1).bytes
-    let buffer = try #require(gst_buffer_new_memdup(bytes, gsize(byteCount ?? bytes.count)))
+    let buffer = try nonNull(gst_buffer_new_memdup(bytes, gsize(byteCount ?? bytes.count)))
     defer { gst_buffer_unref(buffer) }
     var info = GstVideoInfo()
     gst_video_info_set_format(&info, GST_VIDEO_FORMAT_I420, guint(width), guint(height))

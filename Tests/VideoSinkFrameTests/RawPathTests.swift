@@ -24,7 +24,7 @@ import Testing
     path.begin(grant)
     bench.fill(for: grant)
     let bytes = Picture(320, 240, 1).bytes
-    let buffer = try #require(gst_buffer_new_memdup(bytes, gsize(bytes.count)))
+    let buffer = try nonNull(gst_buffer_new_memdup(bytes, gsize(bytes.count)))
     defer { gst_buffer_unref(buffer) }
     let frame = InputFrame(buffer, of: bench.sink)
     bench.sink.count { $0.frameArrived() }
@@ -52,7 +52,7 @@ import Testing
     let path = RawPath(bench.output, keyFrameRequest: AtomicFlag())
     path.begin(grant)
     bench.fill(for: grant)
-    let buffer = try #require(gst_buffer_new())
+    let buffer = try nonNull(gst_buffer_new())
     defer { gst_buffer_unref(buffer) }
     let frame = InputFrame(buffer, of: bench.sink)
     bench.sink.count { $0.frameArrived() }
@@ -74,7 +74,7 @@ import Testing
   func aPictureIsNotShownLater(after event: String) throws {
     let bench = try FrameBench()
     let path = RawPath(bench.output, keyFrameRequest: AtomicFlag())
-    let buffers = try (0..<2).map { _ in try #require(gst_buffer_new()) }
+    let buffers = try (0..<2).map { _ in try nonNull(gst_buffer_new()) }
     defer { for buffer in buffers { gst_buffer_unref(buffer) } }
     let frames = buffers.map { InputFrame($0, of: bench.sink) }
     #expect(path.begin(frames[0]))
@@ -95,7 +95,7 @@ import Testing
 
   /// Its time has not come while the pipeline only pauses.
   @Test func thePictureOfAPrerollIsShownAtItsTime() throws {
-    let buffers = try (0..<3).map { _ in try #require(gst_buffer_new()) }
+    let buffers = try (0..<3).map { _ in try nonNull(gst_buffer_new()) }
     defer { for buffer in buffers { gst_buffer_unref(buffer) } }
     let last = LastPicture()
     #expect(last.picture(at: 5) == nil)

@@ -39,7 +39,7 @@ import Testing
         "videotestsrc is-live=true ! \(Picture.caps()) ! sdlvideosink name=sink uri=\(headUnit.uri) \(properties)")
       try pipeline.play()
       try headUnit.waitForFrames(2)
-      let query = try #require(gst_query_new_latency())
+      let query = try nonNull(gst_query_new_latency())
       defer { gst_query_unref(query) }
       try #require(gst_element_query(pipeline.element.pointer, query) != 0)
       var (isLive, minimum, maximum): (gboolean, GstClockTime, GstClockTime) = (0, 0, 0)

@@ -17,7 +17,7 @@ import Testing
 
   /// Runs `body` with a bus that gets the sink's messages.
   private func withBus(_ body: (UnsafeMutablePointer<GstBus>) throws -> Void) throws {
-    let bus = try #require(gst_bus_new())
+    let bus = try nonNull(gst_bus_new())
     gst_element_set_bus(bench.sink.gstElement, bus)
     defer {
       gst_element_set_bus(bench.sink.gstElement, nil)
@@ -28,11 +28,11 @@ import Testing
 
   /// What a QOS message says of a frame: whether it is live, its running time, stream time, time stamp and duration.
   private func quality(_ bus: UnsafeMutablePointer<GstBus>, isLive: Bool) throws -> [UInt64] {
-    let buffer = try #require(gst_buffer_new())
+    let buffer = try nonNull(gst_buffer_new())
     defer { gst_buffer_unref(buffer) }
     (buffer.pointee.pts, buffer.pointee.duration) = (1010, 20)
     bench.sink.postQoS(FrameTime(of: buffer), isLive: isLive)
-    let message = try #require(gst_bus_pop(bus))
+    let message = try nonNull(gst_bus_pop(bus))
     defer { gst_message_unref(message) }
     var live: gboolean = 0
     var (running, stream, time, duration): (guint64, guint64, guint64, guint64) = (0, 0, 0, 0)

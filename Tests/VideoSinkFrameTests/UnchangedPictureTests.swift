@@ -28,7 +28,7 @@ import Testing
     for _ in 0..<count {
       let buffer =
         memory == .same
-        ? try #require(gst_buffer_copy(original))
+        ? try nonNull(gst_buffer_copy(original))
         : try picture.buffer(layout, padding: padding, from: harness.source)
       harness.push(buffer)
     }

@@ -23,7 +23,7 @@ import Testing
   private func messages(
     _ settings: AppSettings = AppSettings(), _ body: (AppClient) throws -> Void
   ) throws -> [BusMessage] {
-    let bus = try #require(gst_bus_new())
+    let bus = try nonNull(gst_bus_new())
     gst_element_set_bus(sink.gstElement, bus)
     defer {
       gst_element_set_bus(sink.gstElement, nil)
@@ -134,7 +134,7 @@ import Testing
     throws
   {
     _ = try Element("sdlvideosink")
-    let source = try #require(gst_pad_new("src", GST_PAD_SRC))
+    let source = try nonNull(gst_pad_new("src", GST_PAD_SRC))
     gst_object_ref_sink(source)
     defer { gst_object_unref(source) }
     let answers = UnsafeMutablePointer<(isLive: gboolean, count: Int)>.allocate(capacity: 1)
@@ -156,7 +156,7 @@ import Testing
 
   @Test(arguments: [true, false]) func askedOnceItIsThere(isLive: Bool) throws {
     try withSource(isLive: isLive) { source, count in
-      let sink = try #require(gst_pad_new("sink", GST_PAD_SINK))
+      let sink = try nonNull(gst_pad_new("sink", GST_PAD_SINK))
       gst_object_ref_sink(sink)
       defer { gst_object_unref(sink) }
       var liveness = UpstreamLiveness()

@@ -25,7 +25,7 @@ import Testing
       app = try AppClient(AppSettings(), AppMember(sink), ProtocolLog(sink.gstElement))
       state = Monitor(AppClientState(AppMember(sink)))
       reports = AppReports(AppSettings(), state, time: .monotonic)
-      bus = try #require(gst_bus_new())
+      bus = try nonNull(gst_bus_new())
       gst_element_set_bus(sink.gstElement, bus)
     }
 

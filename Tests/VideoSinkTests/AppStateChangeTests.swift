@@ -107,7 +107,7 @@ import Testing
 
   @Test func frameInTheStartedHandlerIsTaken() throws {
     let harness = try SinkHarness()
-    let bus = try #require(gst_element_get_bus(harness.pipeline.element.pointer))
+    let bus = try nonNull(gst_element_get_bus(harness.pipeline.element.pointer))
     defer {
       gst_bus_set_sync_handler(bus, nil, nil, nil)
       gst_object_unref(bus)

@@ -194,7 +194,7 @@ import Testing
 
   private static func file(_ bytes: [UInt8]) throws -> String {
     let path = "/tmp/sdl-icon-\(UInt64.random(in: 0 ... .max)).png"
-    let file = try #require(fopen(path, "w"))
+    let file = try nonNull(fopen(path, "w"))
     fwrite(bytes, 1, bytes.count, file)
     fclose(file)
     return path

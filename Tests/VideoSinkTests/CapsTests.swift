@@ -17,7 +17,7 @@ import Testing
   private func structures(_ sink: Element, filter: String? = nil) throws -> [String] {
     let filter = filter.flatMap { gst_caps_from_string($0) }
     defer { filter.map { gst_caps_unref($0) } }
-    let caps = try #require(gst_pad_query_caps(try sink.pad("sink"), filter))
+    let caps = try nonNull(gst_pad_query_caps(try sink.pad("sink"), filter))
     defer { gst_caps_unref(caps) }
     return (0..<gst_caps_get_size(caps)).compactMap { index in
       guard let text = gst_structure_to_string(gst_caps_get_structure(caps, index)) else { return nil }
@@ -39,9 +39,9 @@ import Testing
   /// Other elements simplify what they are answered, and the core ends the process if that has stepped ranges.
   @Test func templateCanBeSimplified() throws {
     let sink = try Element("sdlvideosink")
-    let template = try #require(gst_pad_get_pad_template_caps(try sink.pad("sink")))
-    let others = try #require(gst_caps_from_string("video/x-raw, width=(int)[ 1, 32767 ], height=(int)[ 1, 32767 ]"))
-    let simplified = try #require(gst_caps_simplify(gst_caps_merge(gst_caps_copy(template), others)))
+    let template = try nonNull(gst_pad_get_pad_template_caps(try sink.pad("sink")))
+    let others = try nonNull(gst_caps_from_string("video/x-raw, width=(int)[ 1, 32767 ], height=(int)[ 1, 32767 ]"))
+    let simplified = try nonNull(gst_caps_simplify(gst_caps_merge(gst_caps_copy(template), others)))
     #expect(gst_caps_is_subset(template, simplified) != 0)
     gst_caps_unref(simplified)
     gst_caps_unref(template)
@@ -266,7 +266,7 @@ import Testing
   @Test func planesOutsideOfTheBufferAreAWarning() throws {
     let harness = try SinkHarness()
     try harness.start()
-    let buffer = try #require(gst_buffer_new_allocate(nil, 115_200, nil))
+    let buffer = try nonNull(gst_buffer_new_allocate(nil, 115_200, nil))
     var (offsets, strides) = ([0, 1_000_000, 1_000_000, 0], [320, 160, 160, 0] as [gint])
     gst_buffer_add_video_meta_full(
       buffer, GST_VIDEO_FRAME_FLAG_NONE, GST_VIDEO_FORMAT_I420, 320, 240, 3, &offsets, &strides)

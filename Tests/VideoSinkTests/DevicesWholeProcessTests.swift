@@ -32,27 +32,27 @@ import Testing
   }
 
   private func list() throws -> [Listed] {
-    let provider = try #require(gst_device_provider_factory_get_by_name("sdldeviceprovider"))
+    let provider = try nonNull(gst_device_provider_factory_get_by_name("sdldeviceprovider"))
     defer { gst_object_unref(provider) }
     let list = gst_device_provider_get_devices(provider)
     defer { g_list_free_full(list) { gst_object_unref($0) } }
     return try sequence(first: list, next: { $0?.pointee.next }).prefix { $0 != nil }.map { entry in
       let device = try #require(entry?.pointee.data).assumingMemoryBound(to: GstDevice.self)
-      let name = try #require(gst_device_get_display_name(device))
+      let name = try nonNull(gst_device_get_display_name(device))
       defer { g_free(name) }
       let caps = Caps(owning: gst_device_get_caps(device))
-      let element = try #require(gst_device_create_element(device, nil))
+      let element = try nonNull(gst_device_create_element(device, nil))
       gst_object_ref_sink(element)
       defer { gst_object_unref(element) }
-      let sink = try #require(gst_element_get_static_pad(element, "sink"))
+      let sink = try nonNull(gst_element_get_static_pad(element, "sink"))
       defer { gst_object_unref(sink) }
       #expect(caps?.isEqual(to: Caps.template(of: sink)) == true)
       var uri = GValue()
       g_value_init(&uri, cgst_type_string())
       defer { g_value_unset(&uri) }
       g_object_get_property(UnsafeMutableRawPointer(element).assumingMemoryBound(to: GObject.self), "uri", &uri)
-      let factory = UnsafeMutablePointer<GstObject>(try #require(gst_element_get_factory(element)))
-      let factoryName = try #require(gst_object_get_name(factory))
+      let factory = UnsafeMutablePointer<GstObject>(try nonNull(gst_element_get_factory(element)))
+      let factoryName = try nonNull(gst_object_get_name(factory))
       defer { g_free(factoryName) }
       return Listed(
         name: String(cString: name), deviceClass: Device.deviceClass(of: device),
@@ -85,7 +85,7 @@ import Testing
 
   /// As long as a monitor has the provider started.
   @Test func carsComeAndGo() throws {
-    let provider = try #require(gst_device_provider_factory_get_by_name("sdldeviceprovider"))
+    let provider = try nonNull(gst_device_provider_factory_get_by_name("sdldeviceprovider"))
     defer { gst_object_unref(provider) }
     try #require(gst_device_provider_start(provider) != 0)
     let uris = { (try? self.list())?.map(\.uri).filter { $0 != "sdl://127.0.0.1:12345" }.sorted() }
@@ -101,9 +101,9 @@ import Testing
 
   /// A device that stays is listed once, and one that comes back once more.
   @Test func monitorHearsOfChanges() throws {
-    let provider = try #require(gst_device_provider_factory_get_by_name("sdldeviceprovider"))
+    let provider = try nonNull(gst_device_provider_factory_get_by_name("sdldeviceprovider"))
     defer { gst_object_unref(provider) }
-    let bus = try #require(gst_device_provider_get_bus(provider))
+    let bus = try nonNull(gst_device_provider_get_bus(provider))
     defer { gst_object_unref(bus) }
     gst_bus_set_flushing(bus, 0)
     defer { gst_bus_set_flushing(bus, 1) }
@@ -135,11 +135,11 @@ import Testing
     let text = String(repeating: "a", count: 1000)
     let devices = [Device(name: text, deviceClass: "Video/Sink", element: VideoSink.type, uri: "sdl://\(text)")]
     let element = try Element("sdlvideosink")
-    let pad = try #require(gst_element_get_static_pad(element.pointer, "sink"))
+    let pad = try nonNull(gst_element_get_static_pad(element.pointer, "sink"))
     defer { gst_object_unref(pad) }
-    let caps = try #require(gst_pad_get_pad_template_caps(pad))
+    let caps = try nonNull(gst_pad_get_pad_template_caps(pad))
     defer { gst_caps_unref(caps) }
-    let provider = try #require(gst_device_provider_factory_get_by_name("sdldeviceprovider"))
+    let provider = try nonNull(gst_device_provider_factory_get_by_name("sdldeviceprovider"))
     defer { gst_object_unref(provider) }
     let present = DeviceList(of: provider, type: type)
     func look(_ count: Int) {

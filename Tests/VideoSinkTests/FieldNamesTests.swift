@@ -19,7 +19,7 @@ import Testing
     init() throws {
       element = try Element("sdlvideosink")
       sink = VideoSink(element.pointer.cast())
-      bus = try #require(gst_bus_new())
+      bus = try nonNull(gst_bus_new())
       gst_element_set_bus(sink.gstElement, bus)
     }
 
@@ -29,7 +29,7 @@ import Testing
     }
 
     func takeMessage() throws -> BusMessage {
-      let message = try #require(gst_bus_pop(bus))
+      let message = try nonNull(gst_bus_pop(bus))
       defer { gst_message_unref(message) }
       return BusMessage(message)
     }

@@ -128,7 +128,7 @@ import Testing
     let sink = try harness.pipeline.sink
     let reader = GetterCaller(sink.pointer)
     for property in ["connection-state", "stream-state", "hmi-level", "head-unit"] { reader.watch(property) }
-    let bus = try #require(gst_element_get_bus(harness.pipeline.element.pointer))
+    let bus = try nonNull(gst_element_get_bus(harness.pipeline.element.pointer))
     reader.watch(bus)
     try harness.start()
     try harness.headUnit.show(.background)

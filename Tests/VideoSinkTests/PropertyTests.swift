@@ -85,7 +85,7 @@ import X264Encoder
     var names: Set<String> = []
     for row in VideoSink.properties.properties {
       let name = "\(row.name)"
-      let spec = try #require(g_object_class_find_property(objectClass, name), "\(name)")
+      let spec = try nonNull(g_object_class_find_property(objectClass, name), "\(name)")
       let flags = UInt32(bitPattern: spec.pointee.flags.rawValue)
       func has(_ flag: UInt32) -> Bool { flags & flag == flag }
       #expect(has(UInt32(CGST_PARAM_STATIC_STRINGS)))
@@ -197,7 +197,7 @@ import X264Encoder
     let sink = try Element("sdlvideosink")
     let objectClass = UnsafeMutableRawPointer(sink.pointer.pointee.object.object.g_type_instance.g_class)
       .assumingMemoryBound(to: GObjectClass.self)
-    let spec = try #require(g_object_class_find_property(objectClass, "bitrate"))
+    let spec = try nonNull(g_object_class_find_property(objectClass, "bitrate"))
     let maximum = UnsafeMutableRawPointer(spec).assumingMemoryBound(to: GParamSpecUInt.self).pointee.maximum
     #expect(Int(maximum) == EncoderSettings.bitrateRange.upperBound)
     sink.set("bitrate", "\(EncoderSettings.bitrateRange.upperBound)")

@@ -13,7 +13,7 @@ import Testing
 @Suite struct ReadyScriptTests {
   /// Every file is in one of the tests.
   @Test func allAreTried() throws {
-    let folder = try #require(opendir(ScriptedHeadUnit.folder))
+    let folder = try nonNull(opendir(ScriptedHeadUnit.folder))
     defer { closedir(folder) }
     var names: Set<String> = []
     while let entry = readdir(folder) {

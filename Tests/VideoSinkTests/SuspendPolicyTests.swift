@@ -150,7 +150,7 @@ import Testing
   /// The stream is resumed while a pause is being asked for.
   @Test func requestsKeepTheirOrder() throws {
     let harness = try SinkHarness(isLive: false)
-    let bus = try #require(gst_element_get_bus(harness.pipeline.element.pointer))
+    let bus = try nonNull(gst_element_get_bus(harness.pipeline.element.pointer))
     defer {
       gst_bus_set_sync_handler(bus, nil, nil, nil)
       gst_object_unref(bus)

@@ -16,7 +16,7 @@ import Testing
 
   @Test func protocols() throws {
     #expect(gst_uri_handler_get_uri_type(handler) == GST_URI_SINK)
-    let protocols = try #require(gst_uri_handler_get_protocols(handler))
+    let protocols = try nonNull(gst_uri_handler_get_protocols(handler))
     var names: [String] = []
     while let name = protocols[names.count] { names.append(String(cString: name)) }
     #expect(
@@ -31,7 +31,7 @@ import Testing
     reader.watch("uri")
     #expect(gst_uri_handler_set_uri(handler, "sdl://192.0.2.7:4000", nil) != 0)
     #expect(reader.calls.withLock { $0 } == 1)
-    let uri = try #require(gst_uri_handler_get_uri(handler))
+    let uri = try nonNull(gst_uri_handler_get_uri(handler))
     defer { g_free(uri) }
     #expect(String(cString: uri) == "sdl://192.0.2.7:4000")
     #expect(element["uri"] == "sdl://192.0.2.7:4000")
@@ -81,7 +81,7 @@ import Testing
 
   @Test func factoryFindsItByScheme() throws {
     for uri in ["sdl://192.0.2.7", "sdl+builtin:core"] {
-      let found = try #require(gst_element_make_from_uri(GST_URI_SINK, uri, nil, nil), "\(uri)")
+      let found = try nonNull(gst_element_make_from_uri(GST_URI_SINK, uri, nil, nil), "\(uri)")
       gst_object_ref_sink(found)
       let element = Element(owning: found)
       #expect(element["uri"] == uri)

@@ -273,7 +273,7 @@ import Testing
 
   /// Asked from a pad after the source pad of `element`.
   private func ask(_ element: Element, _ displays: [VideoDisplay]) throws -> [Int: String] {
-    let pad = try #require(gst_pad_new("sink", GST_PAD_SINK))
+    let pad = try nonNull(gst_pad_new("sink", GST_PAD_SINK))
     gst_object_ref_sink(pad)
     defer { gst_object_unref(pad) }
     let peer = try element.pad("src")

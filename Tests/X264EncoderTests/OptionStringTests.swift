@@ -33,7 +33,7 @@ extension X264EncoderTests {
       try Data([UInt8](hex: numeric)).write(to: folder.appendingPathComponent("comma/LC_NUMERIC"))
       setenv("LOCPATH", folder.path, 1)
       defer { unsetenv("LOCPATH") }
-      let locale = try #require(newlocale(LC_NUMERIC_MASK, "comma", nil))
+      let locale = try nonNull(newlocale(LC_NUMERIC_MASK, "comma", nil))
       let former = uselocale(locale)
       defer {
         uselocale(former)
