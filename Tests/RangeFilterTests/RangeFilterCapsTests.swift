@@ -93,6 +93,7 @@ import Testing
 
   /// Upstream's structures are not split, so that one box holds what either range accepts.
   @Test(arguments: [true, false]) func upstreamMaySendWhatEitherRangeAccepts(isWideFirst: Bool) throws {
+    try #require(GStreamer.isReady)
     var (wide, high) = (VideoRange(), VideoRange())
     (wide.minimumWidth, wide.maximumWidth, wide.minimumHeight, wide.maximumHeight) = (500, 800, 100, 400)
     (high.minimumWidth, high.maximumWidth, high.minimumHeight, high.maximumHeight) = (100, 600, 300, 500)

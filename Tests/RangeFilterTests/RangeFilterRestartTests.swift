@@ -104,6 +104,8 @@ private final class RestartedFilter {
   let restarter: Restarter
   private let element: Element
   private let bus: UnsafeMutablePointer<GstBus>
+  /// References to the element, while nothing else uses it.
+  private let referenceCount: guint
 
   init() throws {
     element = try Element("sdlrangefilter")
@@ -117,12 +119,16 @@ private final class RestartedFilter {
         if let data, [GST_MESSAGE_WARNING, GST_MESSAGE_ERROR].contains(message?.pointee.type) {
           Unmanaged<Restarter>.fromOpaque(data).takeUnretainedValue().restartIfArmed()
         }
+        gst_message_unref(message)
         return GST_BUS_DROP
       }, Unmanaged.passUnretained(restarter).toOpaque(), nil)
     gst_harness_play(harness)
+    referenceCount = element.pointer.pointee.object.object.ref_count
   }
 
   deinit {
+    // The harness's pad has no functions for an event that is still on its way.
+    #expect(eventually { element.pointer.pointee.object.object.ref_count == referenceCount })
     gst_harness_teardown(harness)
     gst_element_set_state(element.pointer, GST_STATE_NULL)
     gst_element_set_bus(element.pointer, nil)
