@@ -29,6 +29,8 @@ final class CarWindowLoop {
   /// Of the picture: the screen is larger if a window can't be as small.
   private var wantedSize: ScreenSize
   private static let longestServerEnd = Duration.seconds(1)
+  /// Another server may have the number that was drawn for the display.
+  private static let mostServerStarts = 3
 
   private var tail = OutputTail()
   private var serverTail = OutputTail()
@@ -79,10 +81,25 @@ final class CarWindowLoop {
   }
 
   private func startServer() throws(CarWindowError) {
-    let server = try VirtualServer(
-      maximumSize: configuration.maximumSize, pixelsPerInch: configuration.pixelsPerInch)
-    self.server = server
     let deadline = MonotonicClock.now + VirtualServer.startTimeout
+    for attempt in 1...Self.mostServerStarts {
+      let server = try VirtualServer(
+        maximumSize: configuration.maximumSize, pixelsPerInch: configuration.pixelsPerInch)
+      self.server = server
+      do throws(CarWindowError) {
+        try waitForDisplay(of: server, until: deadline)
+        guard let name = server.display else { return }
+        return try open(name, cookie: server.cookie)
+      } catch {
+        guard server.display == nil, attempt < Self.mostServerStarts, MonotonicClock.now < deadline else { throw error }
+        end([server.process])
+        serverTail = OutputTail()
+      }
+    }
+  }
+
+  /// Returns without one when the window is to stop.
+  private func waitForDisplay(of server: VirtualServer, until deadline: Duration) throws(CarWindowError) {
     while server.display == nil {
       guard !state.withLock({ $0.isStopping }) else { return }
       guard MonotonicClock.now < deadline, server.descriptor >= 0 else {
@@ -92,7 +109,6 @@ final class CarWindowLoop {
       try readServer(server)
       if server.descriptor >= 0 { server.readNumber() }
     }
-    try open(server.display ?? "", cookie: server.cookie)
   }
 
   private func open(_ name: String, cookie: [UInt8]?) throws(CarWindowError) {

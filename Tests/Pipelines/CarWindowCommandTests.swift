@@ -145,6 +145,29 @@ import Testing
     #expect(result.status == 1 && (result.output + result.errors).contains("install xvfb"), "\(result)")
   }
 
+  /// Another server may have the display's number: another one is tried, but not for ever.
+  @Test(arguments: [1, .max]) func displayThatIsTaken(times: Int) throws {
+    let programs = try TemporaryFolder()
+    let count = programs.path("count")
+    let server = """
+      #!/bin/sh
+      echo >> \(count)
+      [ $(wc -l < \(count)) -gt \(times) ] && exec /usr/bin/Xvfb "$@"
+      echo 'server already running' >&2
+      exit 1
+
+      """
+    try Data(server.utf8).write(to: URL(filePath: programs.path("Xvfb")))
+    try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: programs.path("Xvfb"))
+    let result = try Program.run(
+      program, "--no-sound", "sh", "-c", "xclock & sleep 1; kill $!", in: folder,
+      environment: ["PATH": "\(programs.url.path):/usr/bin:/bin"])
+    let isShown = result.output.contains("picture started")
+    #expect(isShown == (times == 1), "\(result)")
+    #expect((result.output + result.errors).contains("server already running") != isShown, "\(result)")
+    #expect(try String(contentsOfFile: count, encoding: .utf8).count == (isShown ? 2 : 3))
+  }
+
   /// Without what reads the program's buttons, the picture goes on.
   @Test func withoutABusForButtons() throws {
     let programs = try TemporaryFolder()
