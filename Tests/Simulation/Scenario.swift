@@ -5,6 +5,14 @@ import TestSupport
 /// What happens in one simulation: who is there, and a script of faults and of what people do. A value that can be kept
 /// as JSON.
 struct Scenario: Codable {
+  /// Without faults the picture has to be there after so long: the longest pause between two attempts, and then the
+  /// start. A driver who leaves and returns ends all pauses. A secondary transport that was of no use is avoided for up
+  /// to ten minutes.
+  private static let livenessBound = Duration.seconds(45)
+  private static let boundAfterReturn = Duration.seconds(10)
+  private static let boundWithHandshake = Duration.seconds(75)
+  private static let avoidanceBound = Duration.seconds(720)
+
   /// A step of the script.
   struct Step: Codable {
     /// Milliseconds after the step before.
@@ -72,6 +80,16 @@ struct Scenario: Codable {
     for index in apps.indices where transports.chance(0.25) {
       apps[index].webSocket = transports.pick(WebSocketFraming.allCases)
     }
+  }
+
+  /// Within which picture and sound have to be there once the faults have ended.
+  func livenessBound(_ plan: SimulatedApp.Plan) -> Duration {
+    // After a refusal upstream makes another size, which is seen with its next picture.
+    let count = mentions("refuse") ? 4 : 2
+    let interval = Duration.milliseconds(max(plan.video?.interval ?? 0, plan.sound?.interval ?? 0) * count)
+    if offersSecondary { return Self.avoidanceBound + interval }
+    if plan.encrypts { return Self.boundWithHandshake + interval }
+    return interval + (seed.isMultiple(of: 2) ? Self.boundAfterReturn : Self.livenessBound)
   }
 
   /// Whether a step or command has these words.

@@ -27,6 +27,8 @@ package enum Simulation {
     case decisions
     /// Bitrates are within their limits.
     case rates
+    /// The head unit answers each request once, and releases each key.
+    case answers
     /// Each request of the application is answered once and in time, and it hears what it has asked for.
     case requests
     /// What is waited for comes within the documented times.

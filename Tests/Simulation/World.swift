@@ -13,14 +13,6 @@ final class World {
   private static let mostTurns = 1000
   /// After as many turns the rest of the script is left out: hours of reconnecting in small pieces take minutes, in which others find more.
   private static let mostTurnsOfScript = 150_000
-  /// Without faults the picture has to be there after so long: the longest pause between two attempts, and then the
-  /// start. A driver who leaves and returns ends all pauses. A secondary transport that was of no use is avoided for up
-  /// to ten minutes.
-  private static let livenessBound = Duration.seconds(45)
-  private static let boundAfterReturn = Duration.seconds(10)
-  private static let boundWithHandshake = Duration.seconds(75)
-  private static let avoidanceBound = Duration.seconds(720)
-
   /// After so long without a fault, no connection is lost because of one: two heartbeats, and as long again.
   private static let longestConsequence = Duration.seconds(120)
 
@@ -161,6 +153,7 @@ final class World {
     network.advance(to: time)
     for app in apps { app.check() }
     if let fault = headUnit.fault(now: network.now) ?? silentApp() { find(.headUnit, fault) }
+    if let fault = missingAnswer() { find(.answers, fault) }
     settle()
   }
 
@@ -218,6 +211,7 @@ final class World {
           app.speedChanged()
         }
       }
+      if words[1] == "secondary-transport" { watches.keys.forEach { watches[$0]?.secondaryChanged() } }
       if ["resize", "update"].contains(words[1]) { headUnit.resized = network.now }
       if ["player", "data-timeout"].contains(words[1]) { headUnit.countsSilence = false }
       // What is answered once would wait for the next app.
@@ -292,6 +286,7 @@ final class World {
     events = []
     for command in DriverCommands.calm where !car.perform(command) { find(.decisions, "no command: \(command)") }
     _ = car.perform("secondary-transport \(scenario.offersSecondary ? "on" : "off")")
+    watches.keys.forEach { watches[$0]?.secondaryChanged() }
     // Which transports may carry what is agreed on at the beginning of a session; what was answered once, or was not
     // true, holds until its end.
     let actions = scenario.steps.map(\.action)
@@ -331,7 +326,7 @@ final class World {
     }
     _ = car.perform("activate \(id)")
     let (pictures, sounds) = (headUnit.pictures[name] ?? 0, headUnit.sounds[name] ?? 0)
-    let bound = livenessBound(app.plan)
+    let bound = scenario.livenessBound(app.plan)
     let deadline = network.now + bound
     func isThere() -> Bool {
       // A refusal that is still in store may be final, as that of the only codec is.
@@ -349,15 +344,6 @@ final class World {
     let state =
       "video \(app.status.video.state), sound \(app.status.audio.state), HMI \(app.status.hmi?.level?.rawValue ?? "-")"
     find(.liveness, "no picture or sound \(bound) after the faults: \(state), \(app.failure.map { "\($0)" } ?? "")")
-  }
-
-  private func livenessBound(_ plan: SimulatedApp.Plan) -> Duration {
-    // After a refusal upstream makes another size, which is seen with its next picture.
-    let count = scenario.mentions("refuse") ? 4 : 2
-    let interval = Duration.milliseconds(max(plan.video?.interval ?? 0, plan.sound?.interval ?? 0) * count)
-    if scenario.offersSecondary { return Self.avoidanceBound + interval }
-    if plan.encrypts { return Self.boundWithHandshake + interval }
-    return interval + (scenario.seed.isMultiple(of: 2) ? Self.boundAfterReturn : Self.livenessBound)
   }
 
   /// The first app, once it is registered; one that has ended is made anew.
@@ -437,6 +423,16 @@ final class World {
       }
       return network.now - time > .milliseconds(14_500)
     }.map { "\($0.name) is silent, and keeps its session" }
+  }
+
+  /// What the head unit owes the apps that it has registered.
+  private func missingAnswer() -> String? {
+    guard !scenario.mentions("silen") else { return nil }
+    let quietSince = isDisturbed ? network.now : disturbedUntil
+    for app in apps where app.status.headUnit != nil && app.endDeadline == nil {
+      if let fault = watches[app.host]?.fault(now: network.now, quietSince: quietSince) { return fault }
+    }
+    return nil
   }
 
   /// Nothing has happened for a while.

@@ -22,6 +22,7 @@ struct WireWatch {
   private var received: [Int32: FrameDecoder] = [:]
   /// Of the primary connection.
   private var rpcs = RPCWatch()
+  private(set) var answers = AnswerWatch()
   private var connections: [SimulatedNetwork.Path: Int32] = [:]
 
   /// Bytes that the app has written or read.
@@ -41,10 +42,16 @@ struct WireWatch {
     var findings: [(Simulation.Rule, String)] = []
     while let item = decoder.next() {
       switch item {
-      case .frame(let frame) where isSent: findings += send(frame, path).map { [$0] } ?? []
+      case .frame(let frame) where isSent:
+        findings += send(frame, path).map { [$0] } ?? []
+        if path == .primary { answers.sent(frame, now: now) }
       case .frame(let frame):
         receive(frame, path)
-        if path == .primary, let item = rpcs.receive(frame, now: now) { didRead(item) }
+        guard path == .primary else { continue }
+        if let fault = answers.received(frame) { findings.append((.answers, fault)) }
+        guard let item = rpcs.receive(frame, now: now) else { continue }
+        if let fault = answers.received(item, now: now) { findings.append((.answers, fault)) }
+        didRead(item)
       case .garbage(let reason, _): findings.append((.wire, "garbage \(isSent ? "sent" : "received"): \(reason)"))
       }
     }
@@ -52,13 +59,21 @@ struct WireWatch {
     return findings
   }
 
+  /// What the head unit should have said before.
+  mutating func fault(now: Duration, quietSince: Duration) -> String? {
+    answers.fault(now: now, quietSince: quietSince)
+  }
+
+  /// The driver changes whether, and where, there is a secondary transport.
+  mutating func secondaryChanged() { answers.secondaryChanged() }
+
   private mutating func begin(_ id: Int32, _ path: SimulatedNetwork.Path) {
     if let former = connections[path] {
       sent[former] = nil
       received[former] = nil
     }
     connections[path] = id
-    if path == .primary { rpcs = RPCWatch() }
+    if path == .primary { (rpcs, answers) = (RPCWatch(), AnswerWatch()) }
     for (type, service) in services {
       if path == .primary || service.path == path {
         services[type] = Service(formerPath: path == .primary ? nil : service.formerPath)
