@@ -25,6 +25,9 @@ enum Family: String, CaseIterable {
   case vehicle
   case secondary
 
+  /// Bytes come late, or not at all, and nobody is to blame.
+  var delays: Bool { [.network, .cuts, .standstill].contains(self) }
+
   /// A step; its words are those of ``World/perform(_:)``.
   func action(_ random: inout SeededGenerator, appCount: Int) -> String {
     let app = "app \(Int.random(in: 0..<appCount, using: &random))"
