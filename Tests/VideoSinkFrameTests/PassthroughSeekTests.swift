@@ -222,7 +222,7 @@ import Testing
       let shown = try player.shown(since: start).reduce(into: [[UInt8]]()) { if $0.last != $1 { $0.append($1) } }
       let first = shown.first.flatMap(pictures.firstIndex)
       let isWhole = first.map { $0 % player.film.keyFrameInterval == 0 && shown == Array(pictures[$0...]) }
-      #expect(isWhole == true, "\(shown.count) from \(first ?? -1) on")
+      #expect(isWhole == true, "\(shown.map { pictures.firstIndex(of: $0) ?? -1 })")
       #expect(try player.pipeline.sink.statistics.areFramesConserved)
       player.stop()
       #expect(player.headUnit.record.violations == [])
