@@ -4,7 +4,7 @@ import SDLWire
 /// What a head unit owes an app on its first connection: each request one answer, each key that goes down its release,
 /// and each change of the secondary transport's address one message.
 struct AnswerWatch {
-  /// Head units answer these at once; the driver takes part in others.
+  /// These are answered at once, while the answers to others wait for the driver.
   private static let promptFunctions: Set<FunctionID> = [
     .registerAppInterface, .getSystemCapability, .subscribeButton, .unsubscribeButton, .sendHapticData,
     .changeRegistration, .setAppIcon, .putFile, .unregisterAppInterface, .show, .listFiles, .subscribeVehicleData,
@@ -12,14 +12,13 @@ struct AnswerWatch {
   ]
   /// Of an answer that nothing delays.
   private static let longestAnswer = Duration.seconds(10)
-  /// A key that the driver holds by a long press.
+  /// Of a key, even with a long press.
   private static let longestPress = Duration.seconds(6)
-  /// The driver may hold this one for as long as he likes.
+  /// Scripts hold this one for any time.
   private static let heldButton = "NAV_PAN_LEFT"
 
   private enum Request: Hashable {
     case rpc(Int32)
-    case end(ServiceType)
     case heartbeat
   }
 
@@ -35,7 +34,7 @@ struct AnswerWatch {
 
   mutating func sent(_ frame: Frame, now: Duration) {
     switch frame.header.controlFrame {
-    // Without an answer to its start a service is not known to the head unit.
+    // The session ends.
     case .endService where frame.header.service == .rpc: pending = [:]
     case .heartbeat: pending[.heartbeat] = pending[.heartbeat] ?? (now, "a heartbeat")
     // Encrypted, it protects the session's RPCs.
