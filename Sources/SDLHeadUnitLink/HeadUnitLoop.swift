@@ -92,6 +92,8 @@ final class HeadUnitLoop {
         }
       }
       if !isHanging { connection.advance(now: now) }
+      // What is still on a slow road arrives at once.
+      if isStopping { connection.setShape(nil, since: now, now: now) }
       if !isHanging || isStopping { connection.write() }
     }
     removeEnded()
