@@ -23,7 +23,10 @@ struct AnswerWatch {
   }
 
   private var rpcs = RPCWatch()
-  private var known: Set<Int32> = []
+  /// The ids of requests without an answer.
+  private var unanswered: Set<Int32> = []
+  /// Nothing was encrypted so far.
+  private var isReadable = true
   private var pending: [Request: (time: Duration, text: String)] = [:]
   private var buttons: [String: Duration] = [:]
   /// The messages about the secondary transport's address that the head unit may still send.
@@ -42,7 +45,7 @@ struct AnswerWatch {
     default: break
     }
     guard case .message(let message)? = rpcs.receive(frame, now: now), message.type == .request else { return }
-    known.insert(message.correlationID)
+    unanswered.insert(message.correlationID)
     if message.function == .unsubscribeButton { buttons = [:] }
     guard Self.promptFunctions.contains(message.function) else { return }
     pending[.rpc(message.correlationID)] = (now, "\(message.function)")
@@ -63,15 +66,15 @@ struct AnswerWatch {
   mutating func received(_ item: RPCWatch.Item, now: Duration) -> String? {
     guard case .message(let message) = item else {
       // From now on its answers can't be read.
-      pending = [:]
-      known = []
+      (pending, isReadable) = ([:], false)
       return nil
     }
     switch message.type {
     case .response:
       pending[.rpc(message.correlationID)] = nil
-      return known.isEmpty || known.contains(message.correlationID)
-        ? nil : "an answer to \(message.function) \(message.correlationID), which was not sent"
+      let isExpected = unanswered.remove(message.correlationID) != nil
+      return isExpected || !isReadable
+        ? nil : "an answer to \(message.function) \(message.correlationID), which was not sent, or has one"
     case .notification: return notified(message, now: now)
     case .request: return nil
     }

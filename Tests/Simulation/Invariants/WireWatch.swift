@@ -22,7 +22,7 @@ struct WireWatch {
   private var received: [Int32: FrameDecoder] = [:]
   /// Of the primary connection.
   private var rpcs = RPCWatch()
-  private(set) var answers = AnswerWatch()
+  private var answers = AnswerWatch()
   private var connections: [SimulatedNetwork.Path: Int32] = [:]
 
   /// Bytes that the app has written or read.
