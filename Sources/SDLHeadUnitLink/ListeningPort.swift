@@ -6,10 +6,16 @@ import Synchronization
 final class ListeningPort: Sendable {
   let address: SocketAddress
   private let acceptsIPv4: Bool
-  private let socket: Mutex<Socket?>
-  private let isShutDown = Atomic(false)
+  private let state: Mutex<State>
   private let makeSocket: SocketMaker
   private let wrap: @Sendable (Socket) -> Socket
+
+  private enum State {
+    case listening(Socket)
+    /// The socket keeps the port, which the kernel would give to another program; nil if another one was faster.
+    case closed(reserving: Socket?)
+    case freed(Socket?)
+  }
 
   /// `address` is a host name or numeric address, nil for all of this machine's; port 0 takes any that is free.
   ///
@@ -23,7 +29,7 @@ final class ListeningPort: Sendable {
     let socket: Socket
     (socket, self.address) = try Socket.listening(address: address, port: port, makeSocket: makeSocket)
     acceptsIPv4 = address == nil
-    self.socket = Mutex(socket)
+    state = Mutex(.listening(socket))
   }
 
   /// Another port on the addresses of `first`.
@@ -34,7 +40,7 @@ final class ListeningPort: Sendable {
     (socket, address) = try Socket.listening(
       address: first.acceptsIPv4 ? nil : first.address.host, port: port, makeSocket: makeSocket)
     acceptsIPv4 = first.acceptsIPv4
-    self.socket = Mutex(socket)
+    state = Mutex(.listening(socket))
   }
 
   /// Whether it takes connections on all addresses of this machine.
@@ -43,32 +49,56 @@ final class ListeningPort: Sendable {
   /// The next connection; nil with errno, or while the port is closed.
   func accept() -> Socket? {
     errno = EBADF
-    return socket.withLock { $0 }?.accept().map(wrap)
+    return listener?.accept().map(wrap)
   }
 
   /// -1, which poll(2) ignores, while the port is closed.
-  var descriptor: Int32 { socket.withLock { $0?.descriptor ?? -1 } }
+  var descriptor: Int32 { listener?.descriptor ?? -1 }
+
+  private var listener: Socket? {
+    state.withLock { state in
+      switch state {
+      case .listening(let socket): socket
+      case .closed: nil
+      case .freed(let socket): socket
+      }
+    }
+  }
 
   /// The kernel refuses connections from now on, and resets those that were not accepted.
   func close() {
-    socket.withLock { $0 = nil }
+    state.withLock { state in
+      guard case .listening = state else { return }
+      // The listening socket goes first: the port can't be taken twice.
+      state = .closed(reserving: nil)
+      state = .closed(reserving: Socket.bound(to: address, acceptsIPv4: acceptsIPv4, makeSocket: makeSocket))
+    }
   }
 
   /// Frees the port for good. The descriptor stays, because a thread may be waiting for it.
   func shutDown() {
-    isShutDown.store(true, ordering: .relaxed)
-    socket.withLock { socket in
-      if let socket { _ = shutdown(socket.descriptor, Int32(SHUT_RDWR)) }
+    state.withLock { state in
+      if case .listening(let socket) = state {
+        socket.shutDown()
+        state = .freed(socket)
+      } else if case .closed = state {
+        state = .freed(nil)
+      }
     }
   }
 
   /// Listens again on the same port; false when another socket has taken it meanwhile.
   func reopen() -> Bool {
-    socket.withLock { socket in
-      if socket == nil, !isShutDown.load(ordering: .relaxed) {
-        socket = Socket.listening(on: address, acceptsIPv4: acceptsIPv4, makeSocket: makeSocket)
+    state.withLock { state in
+      switch state {
+      case .listening: return true
+      case .freed: return false
+      case .closed(let reserved):
+        let socket = reserved ?? Socket.bound(to: address, acceptsIPv4: acceptsIPv4, makeSocket: makeSocket)
+        guard let socket, socket.listen() else { return false }
+        state = .listening(socket)
+        return true
       }
-      return socket != nil
     }
   }
 }

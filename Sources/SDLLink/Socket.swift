@@ -156,12 +156,16 @@ package class Socket: @unchecked Sendable {
     return address.withPointer { Glibc.connect(descriptor, $0, $1) } == 0 ? 0 : errno
   }
 
-  /// Listens on an address; false with errno.
-  package func listen(on address: SocketAddress, acceptsIPv4: Bool) -> Bool {
+  /// Takes an address, whose port no other program is given then; connections are refused until it listens. False with
+  /// errno.
+  package func bind(to address: SocketAddress, acceptsIPv4: Bool) -> Bool {
     set(SOL_SOCKET, SO_REUSEADDR, 1)
     if address.family == AF_INET6 { set(Int32(IPPROTO_IPV6), IPV6_V6ONLY, acceptsIPv4 ? 0 : 1) }
-    return address.withPointer { bind(descriptor, $0, $1) } == 0 && Glibc.listen(descriptor, SOMAXCONN) == 0
+    return address.withPointer { Glibc.bind(descriptor, $0, $1) } == 0
   }
+
+  /// Listens on the address that it is bound to; false with errno.
+  package func listen() -> Bool { Glibc.listen(descriptor, SOMAXCONN) == 0 }
 
   /// The next connection of a listening socket; nil with errno.
   package func accept() -> Socket? {
@@ -242,8 +246,21 @@ extension Socket {
   package static func listening(
     on address: SocketAddress, acceptsIPv4: Bool, makeSocket: SocketMaker
   ) -> Socket? {
+    made(makeSocket, for: address) { $0.bind(to: address, acceptsIPv4: acceptsIPv4) && $0.listen() }
+  }
+
+  /// A socket that has an address and does not listen; nil with errno.
+  package static func bound(
+    to address: SocketAddress, acceptsIPv4: Bool, makeSocket: SocketMaker
+  ) -> Socket? {
+    made(makeSocket, for: address) { $0.bind(to: address, acceptsIPv4: acceptsIPv4) }
+  }
+
+  private static func made(
+    _ makeSocket: SocketMaker, for address: SocketAddress, _ prepare: (Socket) -> Bool
+  ) -> Socket? {
     guard let socket = makeSocket(address.family) else { return nil }
-    guard socket.listen(on: address, acceptsIPv4: acceptsIPv4) else {
+    guard prepare(socket) else {
       // Closing the socket may change errno.
       let code = errno
       defer { errno = code }

@@ -26,10 +26,11 @@ import Testing
   @Test func sharedPort() throws {
     let folder = try TemporaryFolder()
     let check = """
-      import http.client, re, socket, subprocess, sys
+      import http.client, random, re, socket, subprocess, sys
       def free():
           with socket.socket() as one:
-              one.bind(("127.0.0.1", 0))
+              # Below those that the kernel gives to other programs.
+              one.bind(("127.0.0.1", random.randrange(20_000, 32_768)))
               return one.getsockname()[1]
       for control, web in [(port := str(free()), port), ("0", "0")]:
           car = subprocess.Popen([sys.argv[1], "--port", "0", "--control", control, "--web", web], stdout=subprocess.PIPE, text=True)

@@ -137,6 +137,24 @@ extension LinkTests {
       #expect(!port.reopen() && port.descriptor == -1)
     }
 
+    /// The kernel gives it to no other program, neither to listen nor to connect from, until it is freed.
+    @Test func aClosedPortIsKept() throws {
+      let port = try ListeningPort(address: "127.0.0.1", port: 0)
+      port.close()
+      func isTaken() -> Bool {
+        // Without the option that lets two sockets have an address, as the kernel itself looks for a free one.
+        guard let other = Socket.tcp(family: port.address.family) else { return false }
+        let result = port.address.withPointer { bind(other.descriptor, $0, $1) }
+        return result < 0 && errno == EADDRINUSE
+      }
+      #expect(isTaken() && port.descriptor == -1)
+      let client = try #require(Socket.tcp(family: port.address.family))
+      let code = client.connect(to: port.address)
+      #expect(eventually { (code == EINPROGRESS ? client.takeError() : code) == ECONNREFUSED })
+      port.shutDown()
+      #expect(!isTaken())
+    }
+
     /// A car's network comes up with the car; what the system forbids stays forbidden.
     @Test(arguments: [(ENETUNREACH, true), (EHOSTUNREACH, true), (EACCES, false)])
     func missingRouteIsNotFinalBeforeTheTimeout(code: Int32, isTriedAgain: Bool) throws {

@@ -16,8 +16,9 @@ class Link:
     def __init__(self, head_unit_port):
         self.head_unit_port = head_unit_port
         self.bits_per_second = None
-        self.listener = None
         self.port = 0
+        self.listener = self._bound()
+        self.port = self.listener.getsockname()[1]
         self.sent_until = 0
         self.refuse(False)
 
@@ -31,16 +32,20 @@ class Link:
             # close() alone would leave the thread in accept().
             self.listener.shutdown(socket.SHUT_RDWR)
             self.listener.close()
+            # Does not listen, but keeps the port from other programs.
+            self.listener = self._bound()
             return
-        self.listener = socket.socket()
-        self.listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        # Connections inherit these.
-        self.listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_MAXSEG, SEGMENT_BYTES)
-        self.listener.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, BUFFER_BYTES)
-        self.listener.bind(("127.0.0.1", self.port))
         self.listener.listen()
-        self.port = self.listener.getsockname()[1]
         threading.Thread(target=self._accept, args=(self.listener,), daemon=True).start()
+
+    def _bound(self):
+        listener = socket.socket()
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        # Connections inherit these.
+        listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_MAXSEG, SEGMENT_BYTES)
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, BUFFER_BYTES)
+        listener.bind(("127.0.0.1", self.port))
+        return listener
 
     def _accept(self, listener):
         while True:

@@ -47,8 +47,7 @@ final class NetworkEnd {
     self.port = port
   }
 
-  func listen(on port: UInt16) {
-    self.port = port
+  func listen() {
     isListening = true
   }
 

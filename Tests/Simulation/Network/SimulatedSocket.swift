@@ -44,8 +44,13 @@ final class SimulatedSocket: Socket, @unchecked Sendable {
 
   override func connect(to address: SocketAddress) -> Int32 { network.connect(end, to: address.port) }
 
-  override func listen(on address: SocketAddress, acceptsIPv4: Bool) -> Bool {
-    end.listen(on: address.port == 0 ? 50_000 : address.port)
+  override func bind(to address: SocketAddress, acceptsIPv4: Bool) -> Bool {
+    end.port = address.port == 0 ? 50_000 : address.port
+    return true
+  }
+
+  override func listen() -> Bool {
+    end.listen()
     return true
   }
 
