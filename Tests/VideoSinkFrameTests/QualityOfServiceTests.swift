@@ -98,7 +98,8 @@ import Testing
     for _ in 0..<40 {
       let arrived = try harness.statistics["frames-in"]
       harness.pushPicture()
-      #expect(eventually { (try? harness.statistics["frames-in"]) == arrived + 1 })
+      // The buffer that carried the caps may be counted meanwhile.
+      #expect(eventually { (try? harness.statistics["frames-in"]) ?? 0 > arrived })
     }
     #expect(eventually { (try? harness.statistics["frames-queued"]) == 0 })
     #expect(try harness.statistics["frames-dropped-frame-rate"] >= 25)

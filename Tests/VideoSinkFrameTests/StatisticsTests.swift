@@ -197,7 +197,7 @@ import Testing
       let before = sink.statistics["frames-in"]
       // Their time has passed long ago, since the frames are numbered from the start of the pipeline.
       for _ in 0..<count { harness.source.push(Picture(320, 240, 0).bytes, at: 0) }
-      #expect(eventually { sink.statistics["frames-in"] == before + count })
+      #expect(eventually { sink.statistics["frames-in"] >= before + count })
     }
     harness.watch(for: .milliseconds(300))
     pushLateFrames(4)
