@@ -16,7 +16,8 @@ final class CarWindowLoop {
   private var program: GuardedProcess?
   /// Programs that were replaced, until they have ended.
   private var former: [GuardedProcess] = []
-  /// Whether events may be left from the last turn. XCB may have read them already, so that no descriptor announces them.
+  /// Whether events may be left from the last turn. XCB may have read them already, as those that came with a reply, so
+  /// that no descriptor announces them.
   private var hasEvents = false
   private var programBegan = Duration.zero
   /// What runs, or has run.
@@ -212,9 +213,6 @@ final class CarWindowLoop {
     try fitScreen(display)
     display.flush()
     try copyIfWanted(display)
-    // The socket does not announce events that came with a reply.
-    handleEvents(of: display)
-    display.flush()
   }
 
   private func inject(_ inputs: [ScreenInput]) {
@@ -241,6 +239,7 @@ final class CarWindowLoop {
     let size = wantedSize.enlarged(toHold: windows.leastSize, atMost: configuration.maximumSize)
     guard size != display.size else { return }
     try display.setScreenSize(size, pixelsPerInch: configuration.pixelsPerInch)
+    hasEvents = true
     windows.arrange()
     if isPointerAway { injector?.inject(windows.pointerRest) }
   }
@@ -295,6 +294,7 @@ final class CarWindowLoop {
     // An existing display may have changed its size.
     if server == nil { display.readSize() }
     guard let pixels = try capture.take() else { throw serverFailure() }
+    hasEvents = true
     let size = display.size
     state.change { state in
       (state.picture, state.pixels, state.size) = (wanted, pixels, size)

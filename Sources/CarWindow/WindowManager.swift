@@ -97,12 +97,11 @@ final class WindowManager {
     guard event.atom == Self.normalHints, let index = windows.firstIndex(where: { $0.id == event.window }) else {
       return
     }
-    windows[index].least = leastSize(of: event.window)
+    windows[index].least = Self.leastSize(display.properties([Self.normalHints], of: event.window)[0])
   }
 
-  private func leastSize(of id: xcb_window_t) -> ScreenSize {
-    let hints = display.property(Self.normalHints, of: id)
-    guard hints.count > 6, hints[0] & Self.hasLeastSize != 0 else { return ScreenSize(1, 1) }
+  private static func leastSize(_ hints: [UInt32]) -> ScreenSize {
+    guard hints.count > 6, hints[0] & hasLeastSize != 0 else { return ScreenSize(1, 1) }
     return ScreenSize(Int(UInt16(clamping: hints[5])), Int(UInt16(clamping: hints[6])))
   }
 
@@ -111,7 +110,9 @@ final class WindowManager {
       // Before the hints are read, so that no change of them is missed.
       _ = display.xcb.xcb_change_window_attributes(
         display.connection, id, UInt32(XCB_CW_EVENT_MASK.rawValue), [UInt32(XCB_EVENT_MASK_PROPERTY_CHANGE.rawValue)])
-      let window = Window(id: id, isDialog: isDialog(id), least: leastSize(of: id))
+      let values = display.properties([Self.normalHints, atoms.transientFor, atoms.windowType], of: id)
+      let window = Window(
+        id: id, isDialog: isDialog(transientFor: values[1], types: values[2]), least: Self.leastSize(values[0]))
       place(window, wanted: nil)
       windows.append(window)
     }
@@ -122,11 +123,9 @@ final class WindowManager {
     hasShown = true
   }
 
-  private func isDialog(_ id: xcb_window_t) -> Bool {
+  private func isDialog(transientFor owners: [UInt32], types: [UInt32]) -> Bool {
     // The first window of a program fills the screen whatever it is.
-    guard !windows.isEmpty else { return false }
-    return display.property(atoms.transientFor, of: id).contains { $0 != 0 }
-      || display.property(atoms.windowType, of: id).contains { atoms.dialogTypes.contains($0) }
+    !windows.isEmpty && (owners.contains { $0 != 0 } || types.contains { atoms.dialogTypes.contains($0) })
   }
 
   private func configure(_ request: xcb_configure_request_event_t) {

@@ -77,14 +77,16 @@ final class XDisplay {
     return reply?.pointee.atom ?? 0
   }
 
-  /// The 32-bit values of a property, at most so many.
-  func property(_ atom: xcb_atom_t, of window: xcb_window_t, atMost count: UInt32 = 32) -> [UInt32] {
-    let cookie = xcb.xcb_get_property(connection, 0, window, atom, 0, 0, count)
-    guard let reply = xcb.xcb_get_property_reply(connection, cookie, nil) else { return [] }
-    defer { free(reply) }
-    guard reply.pointee.format == 32, let value = xcb.xcb_get_property_value(reply) else { return [] }
-    let length = Int(xcb.xcb_get_property_value_length(reply)) / 4
-    return (0..<length).map { value.load(fromByteOffset: $0 * 4, as: UInt32.self) }
+  /// The 32-bit values of properties, at most 32 of each. All are asked for at once: a server that is flooded with
+  /// requests takes long for each answer that is waited for.
+  func properties(_ atoms: [xcb_atom_t], of window: xcb_window_t) -> [[UInt32]] {
+    atoms.map { xcb.xcb_get_property(connection, 0, window, $0, 0, 0, 32) }.map { cookie in
+      guard let reply = xcb.xcb_get_property_reply(connection, cookie, nil) else { return [] }
+      defer { free(reply) }
+      guard reply.pointee.format == 32, let value = xcb.xcb_get_property_value(reply) else { return [] }
+      let length = Int(xcb.xcb_get_property_value_length(reply)) / 4
+      return (0..<length).map { value.load(fromByteOffset: $0 * 4, as: UInt32.self) }
+    }
   }
 
   func setProperty(_ atom: xcb_atom_t, of window: xcb_window_t, type: xcb_atom_t, _ values: [UInt32]) {
