@@ -1,3 +1,4 @@
+import CXCB
 import Glibc
 import SDLLink
 
@@ -19,6 +20,9 @@ final class CarWindowLoop {
   /// Whether events may be left from the last turn. XCB may have read them already, as those that came with a reply, so
   /// that no descriptor announces them.
   private var hasEvents = false
+  /// A program causes events faster than they are taken. It waits during the next turn: otherwise they would fill the
+  /// memory, and each answer of the server would come behind more of them.
+  private var isFlooded = false
   private var programBegan = Duration.zero
   /// What runs, or has run.
   private var command: [String] = []
@@ -30,6 +34,9 @@ final class CarWindowLoop {
   /// Of the picture: the screen is larger if a window can't be as small.
   private var wantedSize: ScreenSize
   private static let longestServerEnd = Duration.seconds(1)
+  /// In which the events that have come are taken, and in which all of them are when no more can come.
+  private static let usualTime = Duration.milliseconds(10)
+  private static let longestTime = Duration.seconds(1)
   /// Another server may have the number that was drawn for the display.
   private static let mostServerStarts = 3
 
@@ -209,10 +216,13 @@ final class CarWindowLoop {
     if display.isLost { throw serverFailure() }
     if let size = orders.size { wantedSize = size }
     inject(orders.inputs)
-    handleEvents(of: display)
+    let holdsServer = isFlooded
+    if holdsServer { display.holdServer() }
+    handleEvents(of: display, atMost: holdsServer ? Self.longestTime : Self.usualTime)
     try fitScreen(display)
     display.flush()
     try copyIfWanted(display)
+    if holdsServer { display.releaseServer() }
   }
 
   private func inject(_ inputs: [ScreenInput]) {
@@ -265,22 +275,16 @@ final class CarWindowLoop {
     wakeUp.clear()
   }
 
-  /// Not for long: a program may cause events faster than they are handled.
-  private func handleEvents(of display: XDisplay, atMost time: Duration = .milliseconds(10)) {
-    let deadline = MonotonicClock.now + time
-    hasEvents = true
-    while MonotonicClock.now < deadline {
-      guard let event = display.takeEvent() else {
-        hasEvents = false
-        return
-      }
-      defer { free(event) }
-      if capture?.isDamage(event) == true {
-        screenChanged()
-      } else {
-        windows?.handle(event)
-      }
-    }
+  /// All that are there are taken before any is handled, because each answer that is waited for comes behind them.
+  private func handleEvents(of display: XDisplay, atMost time: Duration = usualTime) {
+    let began = MonotonicClock.now
+    var events: [UnsafeMutablePointer<xcb_generic_event_t>] = []
+    defer { events.forEach { free($0) } }
+    while MonotonicClock.now - began < time, let event = display.takeEvent() { events.append(event) }
+    isFlooded = MonotonicClock.now - began >= Self.usualTime
+    for event in events where capture?.isDamage(event) == true { screenChanged() }
+    windows?.handle(events)
+    hasEvents = !events.isEmpty
   }
 
   private func screenChanged() {
@@ -362,7 +366,7 @@ final class CarWindowLoop {
   private func programEnded(_ exit: GuardedProcess.Exit) throws(CarWindowError) {
     if let display {
       // All that are left of it.
-      handleEvents(of: display, atMost: .seconds(1))
+      handleEvents(of: display, atMost: Self.longestTime)
       // A program ends because its server does, which may be told after that, and is the cause.
       if server != nil, display.geometry(of: display.root) == nil { throw serverFailure() }
     }

@@ -63,12 +63,32 @@ final class WindowManager {
   /// The place of the pointer when it is on no window of the program.
   var pointerRest: ScreenInput { .move(x: display.size.width - 1, y: display.size.height - 1) }
 
-  /// Handles an event, if it is about windows.
-  func handle(_ event: UnsafeMutablePointer<xcb_generic_event_t>) {
+  /// Handles events in their order, those that are about windows. Windows that are gone by the last of them are not asked
+  /// about: a program may open and close them faster than the server answers.
+  func handle(_ events: [UnsafeMutablePointer<xcb_generic_event_t>]) {
+    var ends: [xcb_window_t: Int] = [:]
+    for (index, event) in events.enumerated() where Self.type(of: event) == XCB_DESTROY_NOTIFY {
+      ends[UnsafeMutableRawPointer(event).load(as: xcb_destroy_notify_event_t.self).window] = index
+    }
+    for (index, event) in events.enumerated() {
+      handle(event) { window in ends[window].map { $0 > index } ?? false }
+    }
+  }
+
+  private static func type(of event: UnsafeMutablePointer<xcb_generic_event_t>) -> Int32 {
+    Int32(event.pointee.response_type & 0x7F)
+  }
+
+  private func handle(_ event: UnsafeMutablePointer<xcb_generic_event_t>, isGone: (xcb_window_t) -> Bool) {
     let memory = UnsafeMutableRawPointer(event)
-    switch Int32(event.pointee.response_type & 0x7F) {
-    case XCB_MAP_REQUEST: show(memory.load(as: xcb_map_request_event_t.self).window)
-    case XCB_CONFIGURE_REQUEST: configure(memory.load(as: xcb_configure_request_event_t.self))
+    switch Self.type(of: event) {
+    case XCB_MAP_REQUEST:
+      let window = memory.load(as: xcb_map_request_event_t.self).window
+      hasShown = true
+      if !isGone(window) { show(window) }
+    case XCB_CONFIGURE_REQUEST:
+      let request = memory.load(as: xcb_configure_request_event_t.self)
+      if !isGone(request.window) { configure(request) }
     case XCB_UNMAP_NOTIFY: forget(memory.load(as: xcb_unmap_notify_event_t.self).window)
     case XCB_DESTROY_NOTIFY: forget(memory.load(as: xcb_destroy_notify_event_t.self).window)
     case XCB_PROPERTY_NOTIFY: change(memory.load(as: xcb_property_notify_event_t.self))
@@ -120,7 +140,6 @@ final class WindowManager {
     display.setProperty(atoms.state, of: id, type: atoms.state, [1, 0])
     _ = display.xcb.xcb_map_window(display.connection, id)
     focus(id)
-    hasShown = true
   }
 
   private func isDialog(transientFor owners: [UInt32], types: [UInt32]) -> Bool {

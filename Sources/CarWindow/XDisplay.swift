@@ -99,6 +99,17 @@ final class XDisplay {
     _ = xcb.xcb_change_property(connection, 0, window, atom, 31, 8, UInt32(bytes.count), bytes)
   }
 
+  /// Lets no other program do anything until ``releaseServer()``; all events that it has caused have come by then.
+  func holdServer() {
+    _ = xcb.xcb_grab_server(connection)
+    _ = geometry(of: root)
+  }
+
+  func releaseServer() {
+    _ = xcb.xcb_ungrab_server(connection)
+    flush()
+  }
+
   /// Others may have changed the size.
   func readSize() {
     guard let geometry = geometry(of: root) else { return }
@@ -132,10 +143,7 @@ extension XDisplay {
     else { throw failure }
     // No program sees the states in between.
     _ = xcb.xcb_grab_server(connection)
-    defer {
-      _ = xcb.xcb_ungrab_server(connection)
-      flush()
-    }
+    defer { releaseServer() }
     _ = configure(crtc, mode: nil, output, resources.pointee)
     let millimetres = { (pixels: Int) in UInt32(max(1, pixels * 254 / max(1, pixelsPerInch * 10))) }
     let resized = xcb.xcb_randr_set_screen_size_checked(

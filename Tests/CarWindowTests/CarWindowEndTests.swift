@@ -154,11 +154,19 @@ import Testing
     #expect(Self.isClean(processes), "\(processes.traces) \(Self.cookies)")
   }
 
-  /// The window manager asks the server about each window: events come faster than it handles them.
+  /// The window manager asks the server about each window: events come faster than it handles them, and do not fill the
+  /// memory either.
   @Test func aProgramThatFloodsTheWindowManager() throws {
     let screen = try ScreenPipeline("command=\"\(program("misbehave.py")) flood\"")
     try screen.waitForCanvas(.white)
     let processes = try Processes(screen.source)
+    let before = try residentBytes()
+    var count = 0
+    _ = try screen.wait(for: "third picture, after some seconds") { _ in
+      count += 1
+      return count == 3
+    }
+    #expect(try residentBytes() - before < 64 << 20)
     try screen.setSize(400, 300)
     try screen.wait(for: "resize") { $0.width == 400 && $0.corners.allSatisfy { $0 == .white } }
     screen.pipeline.stop()
