@@ -114,12 +114,12 @@ certificates:
 	scripts/make-certificates $(build)/certificates
 
 T ?= 60
-## run app and head unit in virtual time for T seconds; or the scenario of SEED, or of CASE, with a trace
+## run app and head unit in virtual time for T seconds; or SEED, or CASE, with a trace; or write the CONVERSATIONS
 simulate:
 	swift build --configuration release --product Simulate --scratch-path $(swift_scratch) \
 	  --disable-local-rpath -debug-info-format none
 	SWIFT_DETERMINISTIC_HASHING=1 $(swift_scratch)/release/Simulate \
-	  $(if $(SEED),--seed $(SEED),$(if $(CASE),--case $(CASE),--time $(T)))
+	  $(if $(SEED),--seed $(SEED),$(if $(CASE),--case $(CASE),$(if $(CONVERSATIONS),--conversations $(CONVERSATIONS),--time $(T))))
 
 ## plant N=40 bugs of everyday kinds, drawn by SEED=1 over all sources, or over FILE=, and say which the tests notice
 mutants: N ?= 40

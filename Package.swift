@@ -206,7 +206,8 @@ let package = Package(
       ],
       path: "Tests/Simulation", swiftSettings: strict),
     .executableTarget(name: "Simulate", dependencies: ["Simulation"], path: "Tests/Simulate", swiftSettings: strict),
-    .testTarget(name: "SimulationTests", dependencies: ["Simulation"], exclude: ["Cases"], swiftSettings: test),
+    .testTarget(
+      name: "SimulationTests", dependencies: ["Simulation"], exclude: ["Cases", "Conversations"], swiftSettings: test),
 
     // The link of the rate controller's tests, optimised, since it makes a step for each millisecond.
     .target(

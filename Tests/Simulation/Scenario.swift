@@ -1,5 +1,6 @@
 import SDLApp
 import SDLHeadUnit
+import SDLMessages
 import TestSupport
 
 /// What happens in one simulation: who is there, and a script of faults and of what people do. A value that can be kept
@@ -92,6 +93,31 @@ struct Scenario: Codable {
     if offersSecondary { return Self.avoidanceBound + interval }
     if plan.encrypts { return Self.boundWithHandshake + interval }
     return interval + (seed.isMultiple(of: 2) ? Self.boundAfterReturn : Self.livenessBound)
+  }
+
+  var configuration: HeadUnitConfiguration {
+    var configuration = (HeadUnitPreset(rawValue: preset) ?? .standard).configuration
+    if carEncrypts { configuration.security = .accept }
+    configuration.requiresRPCEncryption = requiresEncryption
+    configuration.beginsHandshake = !(apps.first?.beginsHandshake ?? false)
+    if offersSecondary { configuration.behaviour.secondaryTransport = .served }
+    return configuration
+  }
+
+  /// Of what upstream makes at first.
+  var firstSize: VideoSize? {
+    let configuration = configuration
+    let resolution = configuration.videoCapability?.preferredResolution ?? configuration.screen
+    return VideoSize(resolution.width & ~1, resolution.height & ~1)
+  }
+
+  /// The RPCs that the head unit does not answer at some time.
+  var unanswered: Set<String> {
+    let answers = (steps.map(\.action) + commands).filter { $0.contains("answer ") && $0.hasSuffix(" silence") }
+    let names = answers.compactMap { answer in
+      answer.split(separator: " ").drop { $0 != "answer" }.dropFirst().first.map(String.init)
+    }
+    return Set(names.map { $0 == "get-capability" ? "GetSystemCapability" : $0 })
   }
 
   /// Whether a step or command has these words.

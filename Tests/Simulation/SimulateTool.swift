@@ -7,9 +7,11 @@ package struct SimulateTool {
   private var seed = UInt64.random(in: 1...UInt64(UInt32.max)) << 20
   private var isSingle = false
   private var file: String?
+  private var onlyConversations = false
+  private var writesConversations = false
 
   /// `--time SECONDS`, `--from SEED`, `--seed SEED` for one alone, with a trace; `--case FILE`,
-  /// a scenario or a recorded drive (`.jsonl`).
+  /// a scenario or a recorded drive (`.jsonl`); `--conversations compare|write` for these alone.
   package init(_ arguments: some Sequence<String>) {
     var iterator = arguments.makeIterator()
     while let name = iterator.next(), let value = iterator.next() {
@@ -20,6 +22,9 @@ package struct SimulateTool {
         seed = UInt64(value) ?? seed
         isSingle = true
       case "--case": file = value
+      case "--conversations":
+        onlyConversations = true
+        writesConversations = value == "write"
       default: print("unknown option \(name)")
       }
     }
@@ -28,12 +33,14 @@ package struct SimulateTool {
   /// The exit status: 1 if something was found.
   package func run() -> Int32 {
     if let file { return runCase(file) }
+    if onlyConversations { return runConversations() }
     return isSingle ? runSingle(Scenario(seed: seed)) : runMany()
   }
 
   private func runMany() -> Int32 {
     var tally = Tally()
     let began = Date()
+    guard runConversations() == 0 else { return 1 }
     print("from seed \(seed)")
     // A crash would lose it.
     fflush(nil)
@@ -55,6 +62,18 @@ package struct SimulateTool {
     }
     print(tally.text)
     return 0
+  }
+
+  private func runConversations() -> Int32 {
+    let differences = Conversation.names.compactMap { name in
+      do {
+        return try Conversation.difference(from: name, isWritten: writesConversations)
+      } catch {
+        return "\(name):\n\(error)"
+      }
+    }
+    for difference in differences { print(difference) }
+    return differences.isEmpty || writesConversations ? 0 : 1
   }
 
   private func runSingle(_ scenario: Scenario) -> Int32 {

@@ -39,6 +39,8 @@ package enum Simulation {
     case fairness
     /// App and head unit have the same idea of their state.
     case agreement
+    /// What happens is what is written down.
+    case conversation
     /// Without faults the picture comes, and the sound.
     case liveness
     /// Stop ends in time.
@@ -50,6 +52,8 @@ package enum Simulation {
   enum Note {
     case finding(Rule, String)
     case event(String)
+    /// What the session, or a stream, tells the application; for the trace.
+    case told(String)
     /// Of the app.
     case state(String)
   }
@@ -68,8 +72,11 @@ package enum Simulation {
     var tally: Tally
   }
 
-  static func outcome(of scenario: Scenario, trace: ((String) -> Void)? = nil) -> Outcome {
-    let world = World(scenario)
+  /// - Parameter provesLiveness: whether the picture has to come in the end; otherwise everybody stops after the script.
+  static func outcome(
+    of scenario: Scenario, provesLiveness: Bool = true, trace: ((String) -> Void)? = nil
+  ) -> Outcome {
+    let world = World(scenario, provesLiveness: provesLiveness)
     world.trace = trace
     world.run()
     var outcome = Outcome(finding: world.finding, tally: world.tally)

@@ -40,9 +40,12 @@ final class World {
   private var disturbedUntil = Duration.zero
   /// With each line of what happens.
   var trace: ((String) -> Void)?
+  private var flow = MediaFlow()
+  private let provesLiveness: Bool
 
-  init(_ scenario: Scenario) {
+  init(_ scenario: Scenario, provesLiveness: Bool = true) {
     self.scenario = scenario
+    self.provesLiveness = provesLiveness
     headUnit = HeadUnitWatch(scenario)
     watchesSilence = !["heartbeat", "car stall", "stand car"].contains(where: scenario.mentions)
     network = SimulatedNetwork(seed: scenario.seed)
@@ -55,20 +58,27 @@ final class World {
   /// Simulated time.
   var elapsed: Duration { network.now - began }
 
+  private func write(_ line: String) {
+    guard let trace, provesLiveness || !flow.take(line) else { return }
+    for line in flow.end() { trace("\(elapsed.text)     \(line)") }
+    trace("\(elapsed.text) \(line)")
+  }
+
   private func find(_ rule: Simulation.Rule, _ text: String) {
     if finding == nil {
-      trace?("\(elapsed.text) FOUND \(rule.rawValue): \(text)")
+      write("FOUND \(rule.rawValue): \(text)")
       finding = Simulation.Finding(rule: rule, text: text, step: step)
     }
   }
 
-  private func take(_ note: Simulation.Note) {
+  private func take(_ note: Simulation.Note, of name: String) {
     switch note {
     case .finding(let rule, let text): find(rule, text)
     case .event(let text):
       if text.hasPrefix("lost"), let fault = unexplainedLoss(text) { find(.pace, fault) }
-      trace?("\(elapsed.text)   \(text)")
+      write("  \(text)")
       tally.count(event: text)
+    case .told(let text): write("  \(name) \(text)")
     case .state(let state): tally.reached(state)
     }
   }
@@ -85,7 +95,8 @@ final class World {
   // MARK: The course
 
   func run() {
-    guard let car = try? SimulatedCar(configuration, encrypts: scenario.carEncrypts, network: network) else { return }
+    let encrypts = scenario.carEncrypts
+    guard let car = try? SimulatedCar(scenario.configuration, encrypts: encrypts, network: network) else { return }
     self.car = car
     for command in scenario.commands where car.perform(command) {
       noteEvent(command.split(separator: " ").map(String.init))
@@ -95,47 +106,33 @@ final class World {
       self.step = index
       run(for: .milliseconds(step.after), atMostTurns: Self.mostTurnsOfScript)
       if .milliseconds(step.after) > Agreement.settling { checkAgreement() }
-      trace?("\(elapsed.text) \(step.action)")
+      write("> \(step.action)")
       perform(step.action)
       settle()
     }
     step = scenario.steps.count
-    if finding == nil { calmDown(car) }
+    if finding == nil, provesLiveness { calmDown(car) }
     if finding == nil { end(car) }
     tally.simulated += elapsed
     tally.sessions += 1
     tally.steps += step
   }
 
-  private var configuration: HeadUnitConfiguration {
-    var configuration = (HeadUnitPreset(rawValue: scenario.preset) ?? .standard).configuration
-    if scenario.carEncrypts { configuration.security = .accept }
-    configuration.requiresRPCEncryption = scenario.requiresEncryption
-    configuration.beginsHandshake = !(scenario.apps.first?.beginsHandshake ?? false)
-    if scenario.offersSecondary { configuration.behaviour.secondaryTransport = .served }
-    return configuration
-  }
-
   private func makeApp(_ plan: SimulatedApp.Plan, _ index: Int) -> SimulatedApp {
     let app = SimulatedApp(
       plan, name: "app\(index)", seed: scenario.seed &+ UInt64(index), host: Self.host(index),
       offersSecondary: scenario.offersSecondary || scenario.mentions("secondary-transport"),
-      answersCapabilities: !scenario.mentions("get-capability silence"), network: network,
-      trace: trace.map { trace in { [unowned self] in trace("\(elapsed.text) \($0)") } },
-      note: { [unowned self] in take($0) })
+      unanswered: scenario.unanswered, network: network,
+      trace: trace.map { _ in { [unowned self] in write($0) } },
+      note: { [unowned self] in take($0, of: "app\(index)") })
     app.disturbedUntil = { [unowned self] in isDisturbed ? network.now : disturbedUntil }
-    app.video?.setCaps(firstSize, isRaw: plan.video?.isRaw ?? true)
+    app.video?.setCaps(scenario.firstSize, isRaw: plan.video?.isRaw ?? true)
     app.video?.play()
     app.sound?.play()
     return app
   }
 
   private static func host(_ index: Int) -> String { "192.0.2.\(2 + index)" }
-
-  private var firstSize: VideoSize? {
-    let resolution = configuration.videoCapability?.preferredResolution ?? configuration.screen
-    return VideoSize(resolution.width & ~1, resolution.height & ~1)
-  }
 
   /// - Parameter mostTurns: of all so far; ends earlier if there are more.
   private func run(for time: Duration, atMostTurns mostTurns: Int = .max) {
@@ -276,7 +273,7 @@ final class World {
 
   /// Faults end, and driver, app and head unit want the picture: it has to come.
   private func calmDown(_ car: SimulatedCar) {
-    trace?("\(elapsed.text) calm")
+    write("calm")
     lastFault = network.now
     watchesSilence = false
     // What is on its way stays late.
@@ -309,7 +306,7 @@ final class World {
     app.video?.widestDisplay = .max
     app.video?.beginStream()
     app.video?.choose(.ranges)
-    app.video?.setCaps(app.video?.negotiation.acceptedDisplays?.first?.streamSize ?? firstSize, isRaw: true)
+    app.video?.setCaps(app.video?.negotiation.acceptedDisplays?.first?.streamSize ?? scenario.firstSize, isRaw: true)
     app.video?.setAppState(.foreground)
     app.video?.play()
     app.sound?.setSilent(false)
@@ -378,6 +375,7 @@ final class World {
     for app in apps where !app.hasEnded { find(.end, "\(app.name) has not ended after 30 s") }
     for app in apps {
       check(app)
+      write(app.summary)
       if let fault = app.untoldFault { find(.notifications, fault) }
     }
     apps = []
@@ -439,7 +437,7 @@ final class World {
   private func checkAgreement() {
     guard !isDisturbed else { return }
     let agreement = Agreement(
-      policy: configuration.policy, headUnit: headUnit, events: events,
+      policy: scenario.configuration.policy, headUnit: headUnit, events: events,
       isRestricted: ["not-streamable", "not-audible"].contains(where: scenario.mentions),
       answersEnds: !scenario.mentions("end-service"))
     for app in apps {
@@ -474,7 +472,10 @@ final class World {
   /// What the head unit reports.
   private func take(_ event: HeadUnitServerEvent) {
     guard case .session(let id, let event) = event else { return }
-    if let trace, let text = event.text { trace("\(elapsed.text)     \(id) \(text)") }
+    if trace != nil {
+      flow.take(event, of: id)
+      if let text = event.text { write("    \(id) \(text)") }
+    }
     if let (rule, text) = headUnit.take(event, of: id, now: network.now, isDisturbed: isDisturbed) { find(rule, text) }
     switch event {
     case .videoTimestamp, .audioData: break

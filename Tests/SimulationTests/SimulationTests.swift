@@ -45,8 +45,16 @@ import Testing
     #expect(Scenario(Data("{}".utf8), isRecording: true) == nil && Scenario(Data("{}".utf8), isRecording: false) == nil)
   }
 
+  /// What people do, with each message and each event that follows.
+  ///
+  /// With SDL_UPDATE_GOLDEN set the conversations are written instead of compared.
+  @Test(arguments: Conversation.names) func conversation(name: String) throws {
+    let isWritten = ProcessInfo.processInfo.environment["SDL_UPDATE_GOLDEN"] != nil
+    #expect(try Conversation.difference(from: name, isWritten: isWritten) == nil)
+  }
+
   @Test func thereAreCases() {
-    #expect(Self.cases.count > 10)
+    #expect(Self.cases.count > 10 && Conversation.names.count > 10)
   }
 
   private static let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()

@@ -63,7 +63,11 @@ enum RequestVocabulary {
     let id = JSONValue.integer(number)
     switch name {
     case "GetVehicleData", "SubscribeVehicleData", "UnsubscribeVehicleData": return ["speed": .bool(true)]
-    case "AddCommand": return ["cmdID": id, "menuParams": .object(["menuName": text("Command \(number)")])]
+    case "AddCommand":
+      return [
+        "cmdID": id, "menuParams": .object(["menuName": text("Command \(number)")]),
+        "vrCommands": .array([text("command \(number)")]),
+      ]
     case "DeleteCommand": return ["cmdID": id]
     case "AddSubMenu": return ["menuID": .integer(number + 1), "menuName": text("Menu \(number)")]
     case "DeleteSubMenu": return ["menuID": .integer(number + 1)]

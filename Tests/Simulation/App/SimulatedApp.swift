@@ -60,7 +60,7 @@ final class SimulatedApp: AppConnectionObserver, @unchecked Sendable {
   var disturbedUntil: () -> Duration = { .zero }
 
   init(
-    _ plan: Plan, name: String, seed: UInt64, host: String, offersSecondary: Bool, answersCapabilities: Bool,
+    _ plan: Plan, name: String, seed: UInt64, host: String, offersSecondary: Bool, unanswered: Set<String>,
     network: SimulatedNetwork,
     trace: ((String) -> Void)? = nil, note: @escaping (Simulation.Note) -> Void
   ) {
@@ -83,7 +83,7 @@ final class SimulatedApp: AppConnectionObserver, @unchecked Sendable {
       session.names = ["DE-DE": "Karte"]
     }
     requests = SimulatedRequests(
-      encrypts: plan.encrypts, hasIcon: plan.hasPresentation == true, answersCapabilities: answersCapabilities)
+      encrypts: plan.encrypts, hasIcon: plan.hasPresentation == true, unanswered: unanswered)
     model = ReferenceModel(.init(encrypts: plan.encrypts, hasSecondary: offersSecondary && plan.webSocket == nil))
     peer = PeerModel(heartbeat: session.heartbeatInterval)
     var configuration = AppConnection.Configuration(
@@ -268,6 +268,7 @@ final class SimulatedApp: AppConnectionObserver, @unchecked Sendable {
     model.ended()
     connection.endAttempt()
     endRequests()
+    note(.told("has ended\(failure.map { ": \($0)" } ?? "")"))
     connection.report(.ended(failure))
   }
 
@@ -291,7 +292,7 @@ final class SimulatedApp: AppConnectionObserver, @unchecked Sendable {
     case .timerFired:
       video?.timerFired()
       sound?.timerFired()
-    case .lost(let failure, _):
+    case .lost(let failure, let pause):
       if case .session(.heartbeatLost) = failure, let fault = peer.lostByHeartbeat(now: now) {
         note(.finding(.pace, fault))
       }
@@ -299,11 +300,14 @@ final class SimulatedApp: AppConnectionObserver, @unchecked Sendable {
         note(.finding(.notifications, "services have ended with the session, which was lost: \(failure)"))
       }
       note(.event("lost \(failure)".prefixWord(2)))
+      note(.told("has lost the head unit: \(failure), again after \(pause.text)"))
       video?.connectionLost()
       sound?.connectionLost()
       change(to: AppSession.Status())
     case .ended: change(to: AppSession.Status())
-    case .stalled: peer.noticed(now: now)
+    case .stalled(let time):
+      note(.told("notices that the head unit has read nothing for \(time.text)"))
+      peer.noticed(now: now)
     case .faultFound(let text):
       if plan.webSocket != .foreign || !text.contains("text message") { note(.finding(.app, text)) }
     case .attempting, .resolving, .connecting, .waiting, .connected: break
@@ -349,6 +353,7 @@ final class SimulatedApp: AppConnectionObserver, @unchecked Sendable {
   }
 
   private func take(_ event: AppSession.Event) {
+    if let text = event.text { note(.told(text)) }
     switch event {
     case .sessionStarted: model.sessionStarted(now: now)
     case .registered:

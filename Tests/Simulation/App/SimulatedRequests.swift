@@ -38,8 +38,8 @@ struct SimulatedRequests {
   private var owed: [Int32: Owed] = [:]
   private var files: SimulatedFiles
   private let encrypts: Bool
-  /// The head unit's script never leaves GetSystemCapability unanswered.
-  private let answersCapabilities: Bool
+  /// The requests that the head unit's script leaves unanswered at some time.
+  private let unanswered: Set<String>
   /// A notification that has come, and that the application has to hear of.
   private var due: [(function: FunctionID, time: Duration)] = []
   private var wanted: [FunctionID: Duration] = [:]
@@ -55,9 +55,9 @@ struct SimulatedRequests {
   /// How many have been answered, by the code of their results.
   private(set) var answerCount = 0
 
-  init(encrypts: Bool, hasIcon: Bool, answersCapabilities: Bool) {
+  init(encrypts: Bool, hasIcon: Bool, unanswered: Set<String>) {
     self.encrypts = encrypts
-    self.answersCapabilities = answersCapabilities
+    self.unanswered = unanswered
     files = SimulatedFiles(hasIcon: hasIcon)
   }
 
@@ -103,7 +103,7 @@ struct SimulatedRequests {
     owed[id] = Owed(request: request, madeAt: now, quickUntil: quickUntil, until: until)
   }
 
-  private func isAnswered(_ function: FunctionID) -> Bool { answersCapabilities || function != .getSystemCapability }
+  private func isAnswered(_ function: FunctionID) -> Bool { !unanswered.contains("\(function)") }
 
   private static func partCount(_ request: Request) -> Int {
     request.function == .putFile ? (request.bulk.count + Documented.partSize - 1) / Documented.partSize : 0

@@ -137,6 +137,7 @@ final class SimulatedSound {
         connection.setAudioRequest(request)
       case .setTimer(let time): connection.setTimer(at: time)
       case .notify(let notification):
+        note(.told(notification.text))
         if let fault = order.take(notification) { note(.finding(.notifications, fault)) }
       }
     }

@@ -225,6 +225,7 @@ final class SimulatedVideo {
         connection.setAppState(state)
       case .setTimer(let time): connection.setTimer(at: time)
       case .notify(let notification):
+        note(.told(notification.text))
         if let fault = order.take(notification) { note(.finding(.notifications, fault)) }
         if case .problem = notification { problemCount += 1 }
         if plan.followsRequests { follow(notification) }
