@@ -138,6 +138,7 @@ extension HeadUnitLoop {
     case .appRegistered:
       for answer in answersInAdvance { app.prepare { $0.answerNextVideoStart(answer) } }
       answersInAdvance = []
+      configuration.behaviour.forgetAnswersForOnce()
       note(event, of: app)
     case .videoData, .videoMissed:
       if script.reacts(to: .frame) {
@@ -421,18 +422,18 @@ extension HeadUnitLoop {
       for app in apps { app.prepare { $0.answerNextVideoStart(answer) } }
     case .setCondition(let change):
       conditions.apply(change)
-      for app in apps { app.perform { $0.apply(change, now: now) } }
+      for app in recipients(.everyApp) { app.perform { $0.apply(change, now: now) } }
     case .behave(.secondaryTransport(.served)): serveSecondary(port: nil, now: now)
     case .serveSecondary(let port): serveSecondary(port: port, now: now)
     case .behave(let change):
       if case .secondaryTransport = change { server.secondaryListener?.close() }
       configuration.behaviour.apply(change)
       for app in apps { app.perform { $0.change(change, now: now) } }
+      if !apps.isEmpty { configuration.behaviour.forgetAnswersForOnce() }
     case .touch(let recipient, let gesture):
       guard let id = recipients(recipient).first?.id else { return }
       script.begin(gesture, app: id, now: now)
     case .stall(let time):
-      // As above.
       if !isHanging { for connection in connections { connection.write() } }
       hangsUntil = now + time
       for connection in connections { connection.noteReading(now: now) }

@@ -133,6 +133,9 @@ extension [ServedApp] {
 
   func connected(session id: UInt8?) -> ServedApp? { first { $0.session.sessionID == id && !$0.connection.isOver } }
 
+  /// The app on the screen comes last: what ends its registration would otherwise open another one that is about to end
+  /// as well.
+  ///
   /// - Parameter session: that of the app that was opened last.
   func recipients(_ recipient: HeadUnitServer.Recipient, onScreen session: UInt8?) -> [ServedApp] {
     switch recipient {
@@ -143,7 +146,9 @@ extension [ServedApp] {
     case .appInFront(let input):
       let id = HeadUnitScreen.app(inFrontFor: input, among: connected.compactMap { $0.session.summary })
       return connected(session: id).map { [$0] } ?? recipients(.appOnScreen, onScreen: session)
-    case .everyApp: return connected
+    case .everyApp:
+      let isOnScreen = { (app: ServedApp) in app.session.sessionID == session }
+      return connected.filter { !isOnScreen($0) } + connected.filter(isOnScreen)
     }
   }
 }

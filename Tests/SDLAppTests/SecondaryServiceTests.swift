@@ -46,6 +46,17 @@ import Testing
     #expect(driver.isClosed)
   }
 
+  /// What ran on the former connection may still run for the head unit, even if the next one is refused at once.
+  @Test func nextConnectionIsRefused() {
+    let driver = AppDriver.streamingOnSecondary()
+    driver.updateTransport("192.0.2.9", 5)
+    driver.loseSecondary(reason: "connection refused")
+    driver.wait(.milliseconds(190))
+    #expect(!driver.take().contains("→ \(Self.start)"))
+    driver.wait(.milliseconds(10))
+    #expect(driver.take() == ["→ \(Self.start)"])
+  }
+
   struct Row: Sendable {
     var list: [Int32]?
     /// Where video runs without a secondary transport, once one is there, and after its loss; nil for nowhere.

@@ -1,3 +1,4 @@
+import SDLAppLink
 import SDLHeadUnit
 import SDLHeadUnitLink
 import SDLMessages
@@ -87,6 +88,48 @@ extension LinkTests {
       pair.connection.stop(grace: .seconds(1))
       pair.connection.join()
       #expect(secondApp.waitForGrant() != nil)
+      second.stop(grace: .seconds(1))
+      second.join()
+      pair.stop()
+    }
+
+    /// What ends the registrations of all apps brings none of them to the screen before its own end.
+    @Test(arguments: ["ignition-off", "language DE-DE"]) func allRegistrationsEnd(command: String) throws {
+      let pair = try StreamingPair()
+      let secondApp = ConnectionRecorder()
+      let second = makeConnection(port: try #require(pair.server.port), name: "Second", observer: secondApp)
+      try second.start()
+      #expect(secondApp.waitFor { if case .session(.registered) = $0 { true } else { nil } } == true)
+      pair.server.perform(try #require(try HeadUnitCommand.parse(command)))
+      #expect(secondApp.waitForEnd() != nil)
+      #expect(pair.headUnit.statuses(of: 2).map(\.level).allSatisfy { $0 == HMILevel.none })
+      second.stop(grace: .seconds(1))
+      second.join()
+      pair.stop()
+    }
+
+    /// A later app has another first request.
+    @Test func anAnswerForOnceIsForTheAppsThatAreThere() throws {
+      let pair = try StreamingPair()
+      pair.server.perform(try #require(try HeadUnitCommand.parse("answer Show once rejected")))
+      let secondApp = ConnectionRecorder()
+      let second = makeConnection(port: try #require(pair.server.port), name: "Second", observer: secondApp)
+      try second.start()
+      #expect(secondApp.waitFor { if case .session(.registered) = $0 { true } else { nil } } == true)
+      func answer(to connection: AppConnection, _ app: ConnectionRecorder) throws -> String? {
+        _ = try connection.request(.show, ["mainField1": .string("Turn left")])
+        return app.waitFor { event in
+          guard case .session(.applicationRPC(let message)) = event else { return nil }
+          return message.parameters["resultCode"]?.string
+        }
+      }
+      #expect(try answer(to: pair.connection, pair.app) == "REJECTED")
+      pair.server.perform(.activate(2))
+      let isFull = secondApp.waitFor { event -> Bool? in
+        if case .sessionChanged(let status, _) = event, status.hmi?.level == .full { true } else { nil }
+      }
+      #expect(isFull == true)
+      #expect(try answer(to: second, secondApp) == "SUCCESS")
       second.stop(grace: .seconds(1))
       second.join()
       pair.stop()

@@ -76,7 +76,7 @@ extension AudioProblem: CustomStringConvertible {
     case .startRefused(let failure, nil):
       "\(Self.sentence(failure)) Trying again when the app is audible."
     case .startRefused(let failure, let time?):
-      "\(Self.sentence(failure)) Trying again in \(time.components.seconds) s."
+      "\(Self.sentence(failure)) Trying again in \(time.inTenthsOfSeconds)."
     case .refused(let failure, let isVideoStreaming):
       "\(Self.sentence(failure)) It would refuse the same again."
         + (isVideoStreaming ? " Video continues without sound." : "")

@@ -62,7 +62,7 @@ package enum StreamStartFailure<Request: StreamRequest>: Error, Equatable, Senda
   }
 
   private static func text(_ time: Duration) -> String {
-    time < .seconds(1) ? "at once" : "after \(time.components.seconds) s"
+    time < .seconds(1) ? "at once" : "after \(time.inTenthsOfSeconds)"
   }
 }
 

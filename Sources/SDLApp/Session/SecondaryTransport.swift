@@ -179,7 +179,9 @@ extension SecondaryTransport {
   /// The connection of an attempt could not be made, or is gone.
   mutating func closed(attempt: UInt32, reason: String, now: Duration) -> [Output] {
     guard attempt == self.attempt else { return [] }
-    defer { settlesAt = .zero }
+    // A refused attempt says nothing about the connection before it, which the app may just have closed.
+    let hadServices = isRegistered
+    defer { if hadServices { settlesAt = .zero } }
     return failed(reason, now: now)
   }
 

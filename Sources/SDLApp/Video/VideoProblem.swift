@@ -57,7 +57,7 @@ extension VideoProblem: CustomStringConvertible {
     case .startRefused(let failure, _, .retry(nil)):
       return "\(failure.sentence) Trying again \(Self.reopening)."
     case .startRefused(let failure, _, .retry(let time?)):
-      let retry = "Trying again in \(time.components.seconds) s"
+      let retry = "Trying again in \(time.inTenthsOfSeconds)"
       return "\(failure.sentence) \(retry), or, if the app has left the screen by then, \(Self.reopening)."
     case .startRefused(let failure, _, .next(let sentence)): return "\(failure.sentence) \(sentence)"
     case .exhausted(let failure, let ladder, let isRaw):

@@ -317,13 +317,17 @@ extension VideoSelection {
     if ladderProtocols == nil || protocols != ladderProtocols && endsStream { beginLadder(choice, allowed: allowed) }
   }
 
-  /// A stream that has run proves that refusals were not final: the next one begins with the first choice.
+  /// A stream that has run proves that refusals were not final: the next one begins with the first choice, which may
+  /// have changed while it ran.
   ///
   /// - Returns: whether anything had been refused.
   mutating func forgetRefusals(allowed: [VideoStreamingProtocol]?) -> Bool {
-    guard ladder.hasRefusals, let choice else { return false }
-    beginLadder(choice, allowed: allowed)
-    return true
+    guard let choice else { return false }
+    let hadRefusals = ladder.hasRefusals
+    if hadRefusals || protocols(for: choice, allowed: allowed) != ladderProtocols {
+      beginLadder(choice, allowed: allowed)
+    }
+    return hadRefusals
   }
 
   private mutating func beginLadder(_ choice: VideoChoice, allowed: [VideoStreamingProtocol]?) {

@@ -193,6 +193,9 @@ extension HeadUnitBehaviour {
     case videoTransports([TransportRole]?)
   }
 
+  /// Answers for once belong to the apps that are there, or to the next one.
+  package mutating func forgetAnswersForOnce() { answers = answers.filter { !$0.value.isOnce } }
+
   package mutating func apply(_ change: Change) {
     switch change {
     case .rpcStart(let answer): rpcStart = answer

@@ -174,6 +174,22 @@ import Testing
     #expect(driver.request == VideoStartRequest(size: Self.wide, streamingProtocol: .raw))
   }
 
+  /// What the head unit prefers may change while a stream runs, which goes on. The next one is what it prefers then.
+  @Test func anotherOrderOfFormatsCountsForTheNextStream() {
+    let driver = NegotiationDriver.playing([])
+    driver.announce([Self.wide], over: [.raw, .rtp])
+    driver.input(Self.wide)
+    settle(driver)
+    driver.announce([Self.wide], over: [.rtp, .raw])
+    settle(driver)
+    #expect(driver.starts == ["RAW 800×380"])
+    driver.show(.background)
+    driver.runSession()
+    driver.show(.full)
+    settle(driver)
+    #expect(driver.starts == ["RAW 800×380", "RTP 800×380"])
+  }
+
   /// A service that ends before its first frame is no success.
   @Test func serviceWithoutAFrameIsNoSuccess() {
     let driver = NegotiationDriver.playing([])

@@ -101,6 +101,7 @@ final class SimulatedSound {
       }
     } catch {
       hasFailed = true
+      note(.told("sound: fails, \(error)"))
       change { $0.beginFailing() }
       change { $0.failed() }
     }

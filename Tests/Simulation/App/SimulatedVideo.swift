@@ -197,6 +197,7 @@ final class SimulatedVideo {
   private func fail(_ problem: VideoProblem?) {
     guard self.problem == nil, let problem else { return }
     self.problem = problem
+    note(.told("video: fails, \(problem)"))
     change { $0.beginFailing() }
     change { $0.failed() }
   }
