@@ -49,7 +49,9 @@ import Testing
   @Test func endedEarlyInWords() {
     let once = VideoStartFailure.endedEarly(after: .milliseconds(50))
     #expect(once.description.contains("ends it again at once"), "\(once)")
-    let later = VideoStartFailure.endedEarly(after: .milliseconds(8100))
-    #expect(later.description.contains("ends it again after 8 s"), "\(later)")
+    for (time, text) in [(8100, "8.1 s;"), (1988, "2 s;")] {
+      let later = VideoStartFailure.endedEarly(after: .milliseconds(time))
+      #expect(later.description.contains("ends it again after \(text)"), "\(later)")
+    }
   }
 }
