@@ -216,7 +216,8 @@ final class CarWindowLoop {
     if display.isLost { throw serverFailure() }
     if let size = orders.size { wantedSize = size }
     inject(orders.inputs)
-    let holdsServer = isFlooded
+    // A mirrored display belongs to somebody else.
+    let holdsServer = isFlooded && server != nil
     if holdsServer { display.holdServer() }
     handleEvents(of: display, atMost: holdsServer ? Self.longestTime : Self.usualTime)
     try fitScreen(display)

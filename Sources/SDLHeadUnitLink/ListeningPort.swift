@@ -14,6 +14,7 @@ final class ListeningPort: Sendable {
     case listening(Socket)
     /// The socket keeps the port, which the kernel would give to another program; nil if another one was faster.
     case closed(reserving: Socket?)
+    /// The socket is shut down; a thread may still wait for its descriptor.
     case freed(Socket?)
   }
 
