@@ -94,7 +94,8 @@ final class SinkHarness {
   /// more is right.
   func expectKeyFrames(_ expected: [Bool], sourceLocation: SourceLocation = #_sourceLocation) {
     let hasPaused = delivery.longest > .milliseconds(700)
-    #expect(headUnit.record.video.map(isKeyFrame) == expected || hasPaused, sourceLocation: sourceLocation)
+    let found = headUnit.record.video.map(isKeyFrame)
+    #expect(found == expected || hasPaused, "\(found), \(delivery)", sourceLocation: sourceLocation)
   }
 
   var statistics: Statistics { get throws { try pipeline.sink.statistics } }

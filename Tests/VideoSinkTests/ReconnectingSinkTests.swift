@@ -160,12 +160,14 @@ import Testing
     try harness.deliver(3)
     harness.headUnit.server.perform(.cut)
     try harness.pipeline.waitForElementMessage("sdl-disconnected")
+    let standstills = Standstills()
     harness.pushPictures(5)
     harness.source.end()
     try harness.pipeline.waitForEnd()
-    try harness.headUnit.waitForFrames(8)
     try harness.headUnit.wait(for: "end") { $0.stopReasons.last == .endedByApp ? true : nil }
-    #expect(try harness.statistics["frames-sent"] == 8)
+    let sent = Int(try harness.statistics["frames-sent"])
+    #expect((max(4, 8 - losses(of: standstills))...8).contains(sent), "\(standstills.total), \(sent)")
+    try harness.headUnit.waitForFrames(sent)
   }
 }
 
