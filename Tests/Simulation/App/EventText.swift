@@ -20,7 +20,7 @@ extension AppSession.Event {
     case .audioStopped(let reason): "sends no more sound: \(reason.rawValue)"
     case .audioStartFailed(let failure, let pause): "has no sound: \(failure)\(pause.text)"
     case .driverDistraction(let distraction):
-      "must \(distraction.isDistractionLimited ? "not" : "no longer avoid to") distract the driver"
+      distraction.isDistractionLimited ? "must not distract the driver" : "may distract the driver again"
     case .touch(let actions): "is touched: \(actions.map(\.text).joined(separator: ", "))"
     case .button(let notification): "feels \(notification.button) \(notification.signal)"
     case .keys(let actions): "has keys: \(actions.map(\.text).joined(separator: ", "))"
