@@ -62,8 +62,8 @@ milliseconds (void)
   return now.tv_sec * 1000L + now.tv_nsec / 1000000L;
 }
 
-/* Sends a signal to the program's group, and to processes that have left it: as a subreaper, the guard becomes their
-   parent. */
+/* Sends a signal once to each: to the program's group, and to processes that have left it, whose parent the guard
+   becomes as a subreaper. For many programs a second SIGTERM means to end at once. */
 static void
 signal_all (pid_t program, int number)
 {
@@ -79,7 +79,7 @@ signal_all (pid_t program, int number)
     if (text[at] >= '0' && text[at] <= '9') {
       child = child * 10 + (text[at] - '0');
     } else {
-      if (child > 0)
+      if (child > 0 && getpgid (child) != program)
         kill (child, number);
       child = 0;
     }

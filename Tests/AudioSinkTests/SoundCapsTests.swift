@@ -20,7 +20,7 @@ import Testing
       audiotestsrc num-buffers=10 samplesperbuffer=4800 ! audio/x-raw,rate=48000,channels=2 \
       ! audioconvert ! audioresample ! sdlaudiosink name=sink sync=false uri=\(headUnit.uri)
       """)
-    try pipeline.play()
+    try pipeline.playFromStart()
     try pipeline.waitForEnd()
     let count = format.sampleCount(ofByteCount: headUnit.record.audio.count)
     #expect(abs(count - format.samplingRate.hertz) < 100)

@@ -36,9 +36,12 @@ import Testing
 
   @Test func encodedFramesBeforeAKeyFrame() throws {
     let units = try encodedUnits(6, keyFrameInterval: 20)
-    let harness = try SinkHarness(caps: EncodedUnit.caps())
+    let harness = try SinkHarness(.small(activation: nil), caps: EncodedUnit.caps())
     try harness.pipeline.play()
     harness.push(units[1].bytes, flags: units[1].flags)
+    #expect(eventually { (try? harness.statistics["frames-in"]) == 1 })
+    try harness.pipeline.waitForElementMessage("sdl-connected")
+    try harness.show(.full)
     try harness.wait(forStreamState: "suspended")
     for unit in units[2...] { harness.push(unit.bytes, flags: unit.flags) }
     #expect(eventually { (try? harness.statistics["frames-in"]) == 5 && messages(harness).count == 5 })

@@ -54,10 +54,11 @@ private func annexB(_ units: [[UInt8]]) -> [UInt8] {
     let harness = try SinkHarness(
       configuration, isLive: false,
       properties: "sync=false keep-alive-interval=0 bitrate=6000 threads=1 speed-preset=veryfast")
-    try harness.pipeline.play()
     for picture in pictures { harness.push(picture.bytes) }
     harness.source.end()
+    harness.pipeline.setState(GST_STATE_PAUSED)
     #expect(try harness.pipeline.waitForElementMessage("sdl-stream-started")["protocol"] == format.videoProtocol)
+    try harness.pipeline.reach(GST_STATE_PLAYING)
     try harness.pipeline.waitForEnd()
     #expect(harness.headUnit.record.violations == [])
     #expect(try harness.statistics.areFramesConserved)
