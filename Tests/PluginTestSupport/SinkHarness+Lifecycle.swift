@@ -2,6 +2,7 @@ import CGStreamerApp
 import GStreamerKit
 import H264
 import SDLApp
+import TestSupport
 
 @testable import Plugin
 
@@ -72,6 +73,14 @@ extension SinkHarness {
   /// Lets time pass, to see that nothing happens in it.
   func watch(for time: Duration) {
     g_usleep(UInt(time.nanoseconds / 1000))
+  }
+}
+
+extension Standstills {
+  /// How many frames a file may lose because the machine was too busy to pause while the first one waited.
+  var lostFrames: Int {
+    let time = total
+    return time > longestBufferWait / 2 ? 1 + Int(time / longestBufferWait) : 0
   }
 }
 

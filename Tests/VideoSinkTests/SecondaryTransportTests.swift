@@ -1,6 +1,7 @@
 import GStreamerKit
 import SDLHeadUnit
 import SDLWire
+import TestSupport
 import Testing
 
 @testable import Plugin
@@ -101,12 +102,15 @@ import Testing
     try harness.deliver(5)
     harness.headUnit.server.perform(.cutSecondary)
     #expect(try harness.pipeline.waitForElementMessage("sdl-stream-waiting")["reason"] == "secondary-transport")
+    let standstills = Standstills()
     harness.pushPictures(20)
-    try harness.headUnit.waitForFrames(25)
     harness.source.end()
     try harness.pipeline.waitForEnd()
     let statistics = try harness.statistics
-    #expect(statistics["frames-sent"] == 25 && statistics.areFramesConserved, "\(statistics)")
+    let sent = Int(statistics["frames-sent"])
+    #expect((max(5, 25 - standstills.lostFrames)...25).contains(sent), "\(standstills.total), \(statistics)")
+    #expect(statistics.areFramesConserved)
+    try harness.headUnit.waitForFrames(sent)
     harness.pipeline.stop()
   }
 }
