@@ -43,8 +43,13 @@ import Testing
     let program = folder.appending(path: "dbus-daemon")
     // More than a pipe holds.
     let script = "#!/bin/sh\necho unix:\nhead -c 1000000 /dev/zero\ntouch \(folder.path)/done\nexec sleep 1000\n"
-    try script.write(to: program, atomically: true, encoding: .utf8)
-    try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: program.path)
+    // A shell writes it: nobody can run a file that is open for writing (ETXTBSY), and it would be so in each program that
+    // another test starts meanwhile.
+    let write = #"printf %s "$2" > "$1" && chmod 755 "$1""#
+    let shell = try Process.run(
+      URL(filePath: "/bin/sh"), arguments: ["-c", write, "sh", program.path, script])
+    shell.waitUntilExit()
+    try #require(shell.terminationStatus == 0)
     let bus = try AccessibilityBus(["PATH": "\(folder.path):/usr/bin:/bin"])
     defer { bus.end(within: .seconds(5)) }
     #expect(

@@ -46,6 +46,21 @@ import Testing
     #expect(eventually { calls.withLock { $0 } == ["last"] })
   }
 
+  /// Otherwise it would be alive when a program ends behind the last call.
+  @Test func whatACallHoldsIsFreedBeforeItReturns() throws {
+    final class Owned: Sendable {}
+    let thread = try EncoderThread()
+    for _ in 0..<2000 {
+      weak var weakOwned: Owned?
+      do {
+        let owned = Owned()
+        weakOwned = owned
+        _ = thread.call { withExtendedLifetime(owned) { 0 } }
+      }
+      try #require(weakOwned == nil)
+    }
+  }
+
   /// What a call has is freed when it returns, although nobody waits for it.
   @Test func abandoned() throws {
     final class Owned: Sendable {}

@@ -157,8 +157,7 @@ import Testing
       exit 1
 
       """
-    try Data(server.utf8).write(to: URL(filePath: programs.path("Xvfb")))
-    try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: programs.path("Xvfb"))
+    try programs.makeProgram("Xvfb", server)
     let result = try Program.run(
       program, "--no-sound", "sh", "-c", "xclock & sleep 1; kill $!", in: folder,
       environment: ["PATH": "\(programs.url.path):/usr/bin:/bin"])

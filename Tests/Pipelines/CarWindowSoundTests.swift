@@ -81,8 +81,7 @@ import Testing
       wait
 
       """
-    try Data(server.utf8).write(to: URL(filePath: folder.path("pulseaudio")))
-    try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: folder.path("pulseaudio"))
+    try folder.makeProgram("pulseaudio", server)
     let home = folder.url.path
     let result = try Program.run(
       program, "--", "sh", "-c", "touch \(go); timeout 20 sh -c 'while [ ! -e \(done) ]; do sleep 0.1; done'",

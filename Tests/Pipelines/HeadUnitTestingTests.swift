@@ -258,15 +258,13 @@ import Testing
   /// Of many failures the first fifty have the end of the log, and the first ten of these what was shown.
   @Test func reportOfManyFailures() throws {
     // In place of a decoder, which takes its time: a picture of 800×480 pixels in each file.
-    let tool = folder.path("gst-launch-1.0")
     let script = """
       #!/bin/sh
       for word; do case $word in location=*) file=${word#location=};; esac; done
       head -c 576000 /dev/zero >"$file"
 
       """
-    try Data(script.utf8).write(to: URL(filePath: tool))
-    try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: tool)
+    try folder.makeProgram("gst-launch-1.0", script)
     let steps = Array(repeating: "on frame 5: fail for a reason", count: 60) + ["on frame 5: quit"]
     let stream = "exec /usr/bin/gst-launch-1.0 -q videotestsrc is-live=true ! sdlvideosink uri=$SDL_URI"
     try Data(steps.joined(separator: "\n").utf8).write(to: folder.url.appending(path: "many.sdl"))
@@ -298,11 +296,9 @@ import Testing
 
   /// Pictures take their time: so many wait for theirs, and the next ones are told to come later.
   @Test func manyScreenshots() throws {
-    let slow = folder.path("gst-launch-1.0")
     let go = folder.path("go")
     let wait = "#!/bin/sh\nwhile [ ! -e \(go) ]; do sleep 0.05; done\nexec /usr/bin/gst-launch-1.0 \"$@\"\n"
-    try Data(wait.utf8).write(to: URL(filePath: slow))
-    try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: slow)
+    try folder.makeProgram("gst-launch-1.0", wait)
     let check = """
       import http.client, subprocess, sys, threading, time
       stream = "exec /usr/bin/gst-launch-1.0 -q videotestsrc is-live=true ! sdlvideosink uri=$SDL_URI"

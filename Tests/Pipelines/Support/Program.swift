@@ -185,6 +185,14 @@ final class Program {
 }
 
 extension TemporaryFolder {
+  /// Makes a program of a shell's script. A shell writes it: nobody can run a file that is open for writing (ETXTBSY),
+  /// and it would be so in each program that another test starts meanwhile.
+  func makeProgram(_ name: String, _ script: String) throws {
+    let write = #"printf %s "$2" > "$1" && chmod 755 "$1""#
+    let result = try Program.run("sh", "-c", write, "sh", path(name), script, in: self)
+    try #require(result.status == 0, "\(result)")
+  }
+
   /// Runs gst-launch-1.0 with a pipeline, split at spaces.
   func launch(
     _ pipeline: String, environment: [String: String] = [:], sourceLocation: SourceLocation = #_sourceLocation

@@ -33,8 +33,7 @@ final class EncoderThread: Sendable {
   init(longestCall: Duration = longestCall) throws(LinkError) {
     self.longestCall = longestCall
     try WorkerThread.detach(name: "sdl-encoder") { [state] in
-      while case .call(let work)? = state.wait(until: nil, for: { $0.next() }) {
-        let result = work()
+      while let result = Self.callNext(state) {
         state.change { $0.result = result }
       }
     }
@@ -64,6 +63,13 @@ final class EncoderThread: Sendable {
       state.isStuck = state.result == nil
       return state.result.take()
     }
+  }
+
+  /// Calls the next function. It has gone, with all that it holds, before its caller goes on.
+  /// - Returns: nil if there will be none.
+  private static func callNext(_ state: Monitor<State>) -> Int32? {
+    guard case .call(let work)? = state.wait(until: nil, for: { $0.next() }) else { return nil }
+    return work()
   }
 
   /// Calls a function as soon as one that is stuck has returned, if it ever does.
