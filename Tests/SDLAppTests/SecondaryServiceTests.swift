@@ -46,6 +46,15 @@ import Testing
     #expect(driver.isClosed)
   }
 
+  /// It may have been lost while the HMI status that says why the head unit ended the service was on its way.
+  @Test func lossBehindAnEnd() {
+    let driver = AppDriver.streamingOnSecondary()
+    driver.control(.endService, .video, on: .secondary)
+    #expect(driver.take() == ["⇒ EndServiceACK video"])
+    driver.loseSecondary()
+    #expect(driver.take().filter { $0.contains("stopped") } == ["• stopped head-unit"])
+  }
+
   /// What ran on the former connection may still run for the head unit, even if the next one is refused at once.
   @Test func nextConnectionIsRefused() {
     let driver = AppDriver.streamingOnSecondary()

@@ -109,9 +109,10 @@ extension NegotiationDriver {
     }
   }
 
-  /// The connection breaks; the session ends the service first.
-  func loseConnection() {
-    if running != nil { stop(.connectionLost) }
+  /// The connection breaks; the session ends the service first, of which the negotiation may not hear by itself.
+  func loseConnection(isEndTold: Bool = true) {
+    if isEndTold, running != nil { stop(.connectionLost) }
+    running = nil
     session = AppSession.Status()
     announcedProtocols = []
     hasRefused = false

@@ -78,6 +78,12 @@ import Testing
         "frame",
       ]),
     Row(
+      "BEGIN twice, after a MOVE", "begin 0 1 1; move 0 3 3; begin 0 5 5",
+      [
+        "down 0 (1.0, 1.0)", "frame", "motion 0 (3.0, 3.0)", "frame", "up 0 (3.0, 3.0)", "frame", "down 0 (5.0, 5.0)",
+        "frame",
+      ]),
+    Row(
       "BEGIN of two twice, in another order", "begin 0 1 1 1 2 2; begin 1 4 4 0 3 3",
       [
         "down 0 (1.0, 1.0)", "down 1 (2.0, 2.0)", "frame", "up 1 (2.0, 2.0)", "up 0 (1.0, 1.0)", "frame",
@@ -107,9 +113,12 @@ import Testing
   @Test func endWithoutPlaceIsWhereTheFingerWas() {
     var tracker = TouchTracker()
     let begin = OnTouchEvent(kind: .begin, fingers: [.init(id: 2, samples: [.init(x: 7, y: 8)])])
-    _ = tracker.receive(begin, Self.fullPicture)
+    let move = OnTouchEvent(kind: .move, fingers: [.init(id: 2, samples: [.init(x: 9, y: 4)])])
     let end = OnTouchEvent(kind: .end, fingers: [.init(id: 2, samples: [])])
-    #expect(tracker.receive(end, Self.fullPicture).map(\.text) == ["up 2 (7.0, 8.0)", "frame"])
+    for (events, up) in [([begin], "up 2 (7.0, 8.0)"), ([begin, move], "up 2 (9.0, 4.0)")] {
+      for event in events { _ = tracker.receive(event, Self.fullPicture) }
+      #expect(tracker.receive(end, Self.fullPicture).map(\.text) == [up, "frame"])
+    }
   }
 
   @Test func timesAreKept() {

@@ -70,11 +70,12 @@ import Testing
   }
 
   /// What a former head unit said about its size is not taken for what the next one says.
-  @Test(arguments: [first, second, third]) func keepEndsWithTheConnection(size: VideoSize) {
+  @Test(arguments: [first, second, third], [true, false])
+  func keepEndsWithTheConnection(size: VideoSize, isEndTold: Bool) {
     let driver = NegotiationDriver.streaming([Self.first]) { $0.resizePolicy = .keep }
     driver.announce([Self.second])
     #expect(driver.frame() == "sent")
-    driver.loseConnection()
+    driver.loseConnection(isEndTold: isEndTold)
     driver.announce([size])
     driver.show()
     driver.follow()

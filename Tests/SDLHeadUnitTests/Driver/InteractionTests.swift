@@ -120,6 +120,13 @@ import Testing
     #expect(app.rpcs.suffix(4).map(\.function) == [.alert, .onHMIStatus, .cancelInteraction, .cancelInteraction])
   }
 
+  @Test func cancellingWithAnIDThatTheOverlayHasNot() {
+    var app = app()
+    let alert = app.request(.alert, ["alertText1": .string("Text")])
+    let cancellation = app.request(.cancelInteraction, ["functionID": .integer(12), "cancelID": .integer(7)])
+    #expect(app.result(cancellation)?.resultCode == "IGNORED" && app.result(alert) == nil)
+  }
+
   /// At a level at which it could not begin, it ends.
   @Test func leavingTheScreen() {
     var app = app()

@@ -85,6 +85,10 @@ import Testing
     app.wait(.seconds(1))
     app.startVideo(VideoServiceParameters())
     #expect(app.controls.last == (version == 2 ? "video startServiceNAK" : "video startServiceACK"))
+    // It has picked one.
+    let other: UInt8 = version == 2 ? 3 : 2
+    app.send(.heartbeat, .control, version: other)
+    #expect(app.violations == [.headerVersion(expected: version, got: other)])
   }
 
   @Test(arguments: [(1, 2), (2, 2), (3, 3), (4, 4), (5, 5), (9, 5)] as [(Int, UInt8)])
