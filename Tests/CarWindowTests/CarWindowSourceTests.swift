@@ -122,6 +122,22 @@ import Testing
     #expect(picture.corners.allSatisfy { $0 == .blue } && picture[160, 60] == .blue)
   }
 
+  /// Wherever the pointer is: X would give them to the window that it is in.
+  @Test func keysGoToTheWindowBelowAClosedDialog() throws {
+    let screen = try ScreenPipeline(Self.canvas)
+    try screen.waitForCanvas()
+    screen.send(gst_navigation_event_new_mouse_move(40, 200, GstNavigationModifierType(rawValue: 0)))
+    screen.press("d")
+    try screen.wait(for: "dialog") { $0[160, 120] == .yellow }
+    screen.press("d")
+    try screen.wait(for: "dialog of the dialog") { $0[110, 120] == .white && $0[160, 120] == .white }
+    screen.press("x")
+    try screen.wait(for: "first dialog again") { $0[110, 120] == .blue && $0[160, 120] == .yellow }
+    screen.press("g")
+    let picture = try screen.wait(for: "green") { $0[160, 120] == .green || $0.corners[0] == .green }
+    #expect(picture[160, 120] == .green && picture.corners.allSatisfy { $0 == .blue })
+  }
+
   @Test func theEndOfTheProgramIsTheEndOfTheStream() throws {
     let screen = try ScreenPipeline(Self.canvas)
     try screen.waitForCanvas()

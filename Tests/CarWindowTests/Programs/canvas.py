@@ -1,6 +1,7 @@
 """A blue window that shows what reaches it: a red square where it is pressed, other colours for keys and the wheel.
 
-Keys: g green, W (with Shift) white, d a yellow dialog of 80x60, q ends with the status 7.
+Keys: g green, W (with Shift) white, d a yellow dialog of 80x60, q ends with the status 7; in a dialog: g green, d a white
+one of 120x90, x closes it.
 The wheel: white, with Ctrl cyan.
 With the argument "busy" it changes its colour 50 times a second, with "hover" it is green while the pointer is in it (the
 key h asks for a yellow dialog), and with "large" it is at least 640x480, until the key s, with a yellow square at its end.
@@ -76,13 +77,26 @@ class Canvas(Gtk.Window):
         elif name == "s":
             self.places.remove(self.places.get_children()[0])
         elif name in ("d", "h"):
-            dialog = Gtk.Window(transient_for=self, type_hint=Gdk.WindowTypeHint.DIALOG)
-            dialog.set_default_size(80, 60)
-            paint(dialog, "#ffff00")
-            dialog.show_all()
+            self.open(80, 60, "#ffff00")
         elif name == "q":
             # An exception in a handler would only be printed.
             os._exit(7)
+
+    def open(self, width, height, color):
+        dialog = Gtk.Window(transient_for=self, type_hint=Gdk.WindowTypeHint.DIALOG)
+        dialog.set_default_size(width, height)
+        dialog.connect("key-press-event", self.dialog_key)
+        paint(dialog, color)
+        dialog.show_all()
+
+    def dialog_key(self, dialog, event):
+        name = Gdk.keyval_name(event.keyval)
+        if name == "g":
+            paint(dialog, "#00ff00")
+        elif name == "d":
+            self.open(120, 90, "#ffffff")
+        elif name == "x":
+            dialog.destroy()
 
 
 Canvas()
