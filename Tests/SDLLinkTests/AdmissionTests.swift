@@ -41,6 +41,8 @@ extension LinkTests {
       let app = try PhoneConnection(port: port)
       let session = try #require(app.start()).id
       #expect(app.register("Map", "1", session: session) == "SUCCESS")
+      // It has the place of the first.
+      #expect(idle[0].waitForClose())
       clock.advance(by: .seconds(10))
       for connection in idle { #expect(connection.waitForClose()) }
       #expect(app.request(.listFiles, [:], session: session) == "SUCCESS")
