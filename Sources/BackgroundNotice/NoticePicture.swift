@@ -71,8 +71,7 @@ package struct NoticePicture: Equatable, Sendable {
       defer { library.cairo_surface_destroy(surface) }
       guard let cairo = library.cairo_create(surface) else { return false }
       defer { library.cairo_destroy(cairo) }
-      // Only its opacity counts in a surface of this format.
-      library.cairo_set_source_rgba(cairo, 1, 1, 1, 1)
+      // In black, as contexts begin: only opacity counts in a surface of this format.
       wrapped.draw(in: cairo, left: margin, top: top)
       let status = library.cairo_status(cairo)
       library.cairo_surface_finish(surface)

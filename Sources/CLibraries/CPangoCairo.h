@@ -37,7 +37,6 @@ static const int PANGO_WRAP_WORD_CHAR = 2;
   FUNCTION (cairo_font_options_set_hint_style, void, (cairo_font_options_t *, int)) \
   FUNCTION (cairo_image_surface_create_for_data, cairo_surface_t *, (unsigned char *, int, int, int, int)) \
   FUNCTION (cairo_move_to, void, (cairo_t *, double, double)) \
-  FUNCTION (cairo_set_source_rgba, void, (cairo_t *, double, double, double, double)) \
   FUNCTION (cairo_status, int, (cairo_t *)) \
   FUNCTION (cairo_surface_destroy, void, (cairo_surface_t *)) \
   FUNCTION (cairo_surface_finish, void, (cairo_surface_t *)) \
