@@ -202,14 +202,24 @@ import Testing
   }
 
   /// The driver leaves and returns while the film is paused in the middle of a group: the new decoder gets the key frame,
-  /// and all of the group when the film goes on.
-  @Test func aServiceBeginsInAPause() throws {
+  /// and all of the group, each picture once, when the film goes on, whether or not the first service has had the picture
+  /// at which the pipeline waits.
+  @Test(arguments: [true, false]) func aServiceBeginsInAPause(isAfterSeek: Bool) throws {
     try FileManager.default.withTemporaryFolder { folder in
       let player = try Player(folder, .inOrder, properties: "background-notice=false")
       let pictures = try player.film.pictures()
-      try player.pipeline.play()
-      try player.headUnit.waitForFrames(20)
-      try player.pipeline.reach(GST_STATE_PAUSED)
+      if isAfterSeek {
+        try player.pipeline.reach(GST_STATE_PAUSED)
+        try player.headUnit.waitForFrames(1)
+        try player.seek(to: Film.time(of: 22))
+        try player.settle()
+        let isShown = eventually { (try? player.shown(since: 0).last) == pictures[22] }
+        #expect(isShown)
+      } else {
+        try player.pipeline.play()
+        try player.headUnit.waitForFrames(20)
+        try player.pipeline.reach(GST_STATE_PAUSED)
+      }
       try player.headUnit.show(.background)
       #expect(eventually { (try? player.pipeline.sink["stream-state"]) == "stopped" })
       try player.headUnit.show(.full)
@@ -224,6 +234,34 @@ import Testing
       let isWhole = first.map { $0 % player.film.keyFrameInterval == 0 && shown == Array(pictures[$0...]) }
       #expect(isWhole == true, "\(shown.map { pictures.firstIndex(of: $0) ?? -1 })")
       #expect(try player.pipeline.sink.statistics.areFramesConserved)
+      player.stop()
+      #expect(player.headUnit.record.violations == [])
+    }
+  }
+
+  /// The film has gone on when the driver returns: from the frame at which it waited, which the first service has had.
+  @Test func aServiceBeginsAfterAPause() throws {
+    try FileManager.default.withTemporaryFolder { folder in
+      let player = try Player(folder, .inOrder, properties: "background-notice=false")
+      let pictures = try player.film.pictures()
+      try player.pipeline.reach(GST_STATE_PAUSED)
+      try player.headUnit.waitForFrames(1)
+      try player.seek(to: Film.time(of: 17))
+      try player.settle()
+      let isShown = eventually { (try? player.shown(since: 0).last) == pictures[17] }
+      #expect(isShown)
+      try player.headUnit.show(.background)
+      #expect(eventually { (try? player.pipeline.sink["stream-state"]) == "stopped" })
+      try player.pipeline.play()
+      #expect(eventually { (try? player.pipeline.sink.statistics.dropped > 0) == true })
+      try player.headUnit.show(.full)
+      let start = try player.headUnit.wait(for: "service") { $0.starts.count == 2 ? $0.starts[1] : nil }
+      try player.pipeline.waitForEnd()
+      // Of the next group, if the machine was busy.
+      let shown = try player.shown(since: start)
+      let first = shown.first.flatMap(pictures.firstIndex)
+      let isWhole = first.map { $0 % player.film.keyFrameInterval == 0 && shown == Array(pictures[$0...]) }
+      #expect(isWhole == true, "\(shown.map { pictures.firstIndex(of: $0) ?? -1 })")
       player.stop()
       #expect(player.headUnit.record.violations == [])
     }

@@ -149,7 +149,8 @@ final class H264Path: FormatPath {
   ///
   /// - Returns: the obstacle; nil for none.
   private func sendGroupAgain(_ permission: VideoNegotiation.Permission, _ next: InputFrame) -> FrameOutcome? {
-    for buffer in group.buffers {
+    // The next one may be there already: a former service has had it in the pause.
+    for buffer in group.buffers where buffer != next.buffer {
       let payload: FramePayload
       do throws(H264Passthrough.Obstacle) {
         payload = try passthrough.payload(.repeated, of: buffer, for: permission.grant)
@@ -171,7 +172,7 @@ final class H264Path: FormatPath {
       let payload = try? passthrough.payload(.repeated, of: buffer, for: permission.grant)
     else { return nil }
     isPrerolledDue = false
-    if group.buffers.last != buffer { group.add(buffer, isKeyFrame: payload.isKeyFrame) }
+    group.add(buffer, isKeyFrame: payload.isKeyFrame)
     return payload
   }
 }
@@ -288,8 +289,9 @@ struct FrameGroup: ~Copyable {
     for buffer in buffers { gst_buffer_unref(buffer) }
   }
 
-  /// The next frame has come.
+  /// The next frame has come, or the last one again, which was sent in a pause before its turn.
   mutating func add(_ buffer: UnsafeMutablePointer<GstBuffer>, isKeyFrame: Bool) {
+    guard buffers.last != buffer else { return }
     let isKept = isKeyFrame ? !isTooLarge : !buffers.isEmpty
     if isKeyFrame { forget() }
     count += 1
