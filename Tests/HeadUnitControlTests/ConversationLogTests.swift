@@ -79,6 +79,21 @@ import Testing
     #expect(fread(&contents, 1, 10, file) == 3 && contents.prefix(3) == [1, 2, 3])
   }
 
+  /// The last bytes of a file are written when it is closed.
+  @Test func fullDisk() throws {
+    let folder = "/tmp/sdl-log-\(getpid())-\(UInt64.random(in: 0...(.max)))"
+    let path = "\(folder)/1-PutFile"
+    #expect(mkdir(folder, 0o700) == 0 && symlink("/dev/full", path) == 0)
+    defer {
+      unlink(path)
+      rmdir(folder)
+    }
+    let log = Self.log(folder: folder)
+    log.note(Self.file([1]))
+    let bulk = try #require(try Self.lines(log).first?["bulk"]?.object)
+    #expect(bulk["file"] == nil && bulk["bytes"] == .integer(1) && log.failure == ENOSPC)
+  }
+
   /// What can't be kept is told at the end, and the line has no path.
   @Test func noFolder() throws {
     let log = Self.log(folder: "/nonexistent")
