@@ -65,7 +65,6 @@ final class VideoStream: AppStream {
     applyKeys()
     touches.applySettings()
     deliverNotifications()
-    warnOfTouches(app.status.session)
     ask(questions)
   }
 
