@@ -35,6 +35,23 @@ private func parsed(_ text: String) throws -> Caps {
     if Caps(owning: nil) != nil { Issue.record("an owner of nothing") }
   }
 
+  @Test func arraysCount() throws {
+    #expect(isGStreamerReady)
+    let caps = try nonNull(gst_caps_new_empty())
+    defer { gst_caps_unref(caps) }
+    do {
+      let entry = Structure("entry")
+      var value = GValue()
+      g_value_init(&value, gst_caps_get_type())
+      g_value_set_boxed(&value, caps)
+      gst_structure_take_value(entry.pointer, "caps", &value)
+      var array = StructureArray()
+      array.append(entry)
+      #expect(references(caps) == 2)
+    }
+    #expect(references(caps) == 1)
+  }
+
   @Test func sharedCapsAreCopiedBeforeTheyChange() {
     #expect(isGStreamerReady)
     let first = Caps(Structure("video/x-raw"))
