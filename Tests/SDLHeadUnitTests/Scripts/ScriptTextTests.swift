@@ -40,6 +40,16 @@ import Testing
         == ["at 1: distraction on At 7:30 use#5"])
   }
 
+  /// A mark behind a backslash does not end the text, and one behind two does.
+  @Test(arguments: [
+    (#"at 1: notify OnCommand {"a":"b  #  c"}  # why"#, #"at 1: notify OnCommand {"a":"b  #  c"}"#),
+    (#"at 1: notify OnCommand {"a":"b \"  #  c"}  # why"#, #"at 1: notify OnCommand {"a":"b \"  #  c"}"#),
+    (#"at 1: notify OnCommand {"a":"b \\"}   # why"#, #"at 1: notify OnCommand {"a":"b \\"}"#),
+  ])
+  func texts(line: String, expected: String) throws {
+    #expect(try HeadUnitScript(line).steps.map(\.text) == [expected])
+  }
+
   /// The page on behaviour scripts: it lists all events and commands, and its examples are valid.
   private static func documentation() throws -> String {
     let package = (0..<4).reduce(URL(filePath: #filePath)) { url, _ in url.deletingLastPathComponent() }
