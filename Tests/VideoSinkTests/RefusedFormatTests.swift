@@ -200,15 +200,19 @@ import Testing
     let harness = try SinkHarness(
       Self.configuration([Self.videoProtocol, Self.width, .regular]), isLive: false,
       caps: isRaw ? Picture.caps() : EncodedUnit.caps(), properties: "sync=false keep-alive-interval=0", isTapped: true)
-    try harness.pipeline.play()
+    let standstills = Standstills()
+    try harness.pipeline.playAsAPlayer()
     if isRaw { harness.pushPictures(8) }
     for unit in units { harness.push(unit.bytes, flags: unit.flags) }
     harness.source.end()
     try harness.pipeline.waitForEnd()
     #expect(harness.tap?.requests == ["RTP 320×240", "RAW 320×240", "bare"])
-    #expect(harness.headUnit.record.video.count == 8 && harness.headUnit.record.violations == [])
-    #expect(try decode(harness.headUnit.record.video, width: 320, height: 240).count == 8)
-    #expect(try harness.statistics.dropped == 0)
+    let statistics = try harness.statistics
+    #expect(statistics.dropped <= standstills.lostFrames, "\(standstills.total), \(statistics)")
+    // A frame of H.264 that has waited for too long is sent with the group.
+    let count = isRaw ? 8 - statistics.dropped : 8
+    #expect(harness.headUnit.record.video.count == count && harness.headUnit.record.violations == [])
+    #expect(try decode(harness.headUnit.record.video, width: 320, height: 240).count == count)
   }
 
   /// A source that might send another size, but does not, is not waited for without end.
