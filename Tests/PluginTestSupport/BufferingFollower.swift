@@ -7,6 +7,7 @@ final class BufferingFollower: @unchecked Sendable {
   private let pipeline: UnsafeMutablePointer<GstElement>
   /// The percentages to follow; ``end`` ends.
   private let percentages = Monitor<[Int]>([])
+  private let pauses = Pauses()
   private static let end = -1
   private let thread = WorkerThread(name: "player")
 
@@ -23,16 +24,21 @@ final class BufferingFollower: @unchecked Sendable {
         return GST_BUS_PASS
       }, Unmanaged.passUnretained(self).toOpaque(), nil)
     nonisolated(unsafe) let pipeline = pipeline
-    try thread.start { [percentages] in
+    try thread.start { [percentages, pauses] in
       while let percent = percentages.wait(until: nil, for: { $0.isEmpty ? nil : $0.removeFirst() }),
         percent != Self.end
       {
         gst_element_set_state(pipeline, percent < 100 ? GST_STATE_PAUSED : GST_STATE_PLAYING)
+        if percent < 100 { pauses.paused() }
       }
     }
   }
 
+  /// How long the pauses took altogether, from the message to the state.
+  var pauseTime: Duration { pauses.time.withLock { $0 } }
+
   private func add(_ percent: Int) {
+    if percent < 100, percent != Self.end { pauses.began.withLock { $0 = MonotonicClock.now } }
     percentages.change { $0.append(percent) }
   }
 
@@ -43,5 +49,15 @@ final class BufferingFollower: @unchecked Sendable {
     gst_object_unref(bus)
     add(Self.end)
     thread.join()
+  }
+}
+
+private final class Pauses: Sendable {
+  let began = Mutex(Duration.zero)
+  let time = Mutex(Duration.zero)
+
+  func paused() {
+    let took = MonotonicClock.now - began.withLock { $0 }
+    time.withLock { $0 += took }
   }
 }

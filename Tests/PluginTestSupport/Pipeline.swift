@@ -66,6 +66,9 @@ final class Pipeline {
     if follower == nil { follower = try BufferingFollower(element.pointer) }
   }
 
+  /// How long the pauses took altogether for which BUFFERING has asked.
+  var pauseTime: Duration { follower?.pauseTime ?? .zero }
+
   /// Plays, and follows BUFFERING.
   func playAsAPlayer() throws {
     try followBuffering()

@@ -78,8 +78,9 @@ extension SinkHarness {
 
 extension Standstills {
   /// How many frames a file may lose because the machine was too busy to pause while the first one waited.
-  var lostFrames: Int {
-    let time = total
+  /// - Parameter pauseTime: see ``Pipeline/pauseTime``.
+  func lostFrames(_ pauseTime: Duration) -> Int {
+    let time = max(total, pauseTime)
     return time > longestBufferWait / 2 ? 1 + Int(time / longestBufferWait) : 0
   }
 }
