@@ -4,10 +4,21 @@ import Synchronization
 
 /// An application that pauses its pipeline below 100 % BUFFERING, and plays on at 100 %, on a thread of its own.
 final class BufferingFollower: @unchecked Sendable {
+  private struct State {
+    /// The percentages to follow, with the times of their messages; ``end`` ends.
+    var waiting: [(percent: Int, time: Duration)] = []
+    var delay = Duration.zero
+
+    mutating func next() -> Int? {
+      guard let (percent, time) = waiting.first else { return nil }
+      waiting.removeFirst()
+      if percent < 100 { delay += MonotonicClock.now - time }
+      return percent
+    }
+  }
+
   private let pipeline: UnsafeMutablePointer<GstElement>
-  /// The percentages to follow; ``end`` ends.
-  private let percentages = Monitor<[Int]>([])
-  private let pauses = Pauses()
+  private let state = Monitor(State())
   private static let end = -1
   private let thread = WorkerThread(name: "player")
 
@@ -24,22 +35,18 @@ final class BufferingFollower: @unchecked Sendable {
         return GST_BUS_PASS
       }, Unmanaged.passUnretained(self).toOpaque(), nil)
     nonisolated(unsafe) let pipeline = pipeline
-    try thread.start { [percentages, pauses] in
-      while let percent = percentages.wait(until: nil, for: { $0.isEmpty ? nil : $0.removeFirst() }),
-        percent != Self.end
-      {
+    try thread.start { [state] in
+      while let percent = state.wait(until: nil, for: { $0.next() }), percent != Self.end {
         gst_element_set_state(pipeline, percent < 100 ? GST_STATE_PAUSED : GST_STATE_PLAYING)
-        if percent < 100 { pauses.paused() }
       }
     }
   }
 
-  /// How long the pauses took altogether, from the message to the state.
-  var pauseTime: Duration { pauses.time.withLock { $0 } }
+  /// How late the thread was altogether, from messages below 100 % to the requests to pause.
+  var delay: Duration { state.withLock { $0.delay } }
 
   private func add(_ percent: Int) {
-    if percent < 100, percent != Self.end { pauses.began.withLock { $0 = MonotonicClock.now } }
-    percentages.change { $0.append(percent) }
+    state.change { $0.waiting.append((percent, MonotonicClock.now)) }
   }
 
   /// Before the pipeline is stopped.
@@ -49,15 +56,5 @@ final class BufferingFollower: @unchecked Sendable {
     gst_object_unref(bus)
     add(Self.end)
     thread.join()
-  }
-}
-
-private final class Pauses: Sendable {
-  let began = Mutex(Duration.zero)
-  let time = Mutex(Duration.zero)
-
-  func paused() {
-    let took = MonotonicClock.now - began.withLock { $0 }
-    time.withLock { $0 += took }
   }
 }

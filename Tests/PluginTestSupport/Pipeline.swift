@@ -66,8 +66,8 @@ final class Pipeline {
     if follower == nil { follower = try BufferingFollower(element.pointer) }
   }
 
-  /// How long the pauses took altogether for which BUFFERING has asked.
-  var pauseTime: Duration { follower?.pauseTime ?? .zero }
+  /// How late the player was altogether when BUFFERING asked for a pause.
+  var pauseDelay: Duration { follower?.delay ?? .zero }
 
   /// Plays, and follows BUFFERING.
   func playAsAPlayer() throws {

@@ -78,9 +78,9 @@ extension SinkHarness {
 
 extension Standstills {
   /// How many frames a file may lose because the machine was too busy to pause while the first one waited.
-  /// - Parameter pauseTime: see ``Pipeline/pauseTime``.
-  func lostFrames(_ pauseTime: Duration) -> Int {
-    let time = max(total, pauseTime)
+  /// - Parameter pauseDelay: see ``Pipeline/pauseDelay``.
+  func lostFrames(_ pauseDelay: Duration) -> Int {
+    let time = max(total, pauseDelay)
     return time > longestBufferWait / 2 ? 1 + Int(time / longestBufferWait) : 0
   }
 }

@@ -60,7 +60,7 @@ import Testing
     try harness.pipeline.waitForEnd()
     let statistics = try harness.statistics
     let sent = Int(statistics["frames-sent"])
-    let lost = standstills.lostFrames(harness.pipeline.pauseTime)
+    let lost = standstills.lostFrames(harness.pipeline.pauseDelay)
     #expect((max(5, 25 - lost)...25).contains(sent), "\(standstills.total), \(statistics)")
     // The GAP buffer that carried the caps had no picture.
     #expect(Int(statistics.dropped) == 26 - sent && statistics.areFramesConserved, "\(statistics)")
@@ -86,7 +86,7 @@ import Testing
     #expect(eventually { sink.statistics["frames-queued"] == 0 })
     let statistics = sink.statistics
     #expect(statistics["frames-in"] == 80 && statistics.areFramesConserved)
-    #expect((1...4 + standstills.lostFrames(pipeline.pauseTime)).contains(Int(statistics.dropped)), "\(statistics)")
+    #expect((1...4 + standstills.lostFrames(pipeline.pauseDelay)).contains(Int(statistics.dropped)), "\(statistics)")
     let record = headUnit.record
     #expect(record.starts.count == 2 && isKeyFrame(record.video[record.starts[1]]))
   }
@@ -161,7 +161,7 @@ import Testing
     try harness.pipeline.waitForEnd()
     try harness.headUnit.wait(for: "end") { $0.stopReasons.last == .endedByApp ? true : nil }
     let sent = Int(try harness.statistics["frames-sent"])
-    let lost = standstills.lostFrames(harness.pipeline.pauseTime)
+    let lost = standstills.lostFrames(harness.pipeline.pauseDelay)
     #expect((max(4, 8 - lost)...8).contains(sent), "\(standstills.total), \(sent)")
     try harness.headUnit.waitForFrames(sent)
   }

@@ -201,14 +201,14 @@ import Testing
       Self.configuration([Self.videoProtocol, Self.width, .regular]), isLive: false,
       caps: isRaw ? Picture.caps() : EncodedUnit.caps(), properties: "sync=false keep-alive-interval=0", isTapped: true)
     let standstills = Standstills()
-    try harness.pipeline.playAsAPlayer()
+    try harness.pipeline.play()
     if isRaw { harness.pushPictures(8) }
     for unit in units { harness.push(unit.bytes, flags: unit.flags) }
     harness.source.end()
     try harness.pipeline.waitForEnd()
     #expect(harness.tap?.requests == ["RTP 320×240", "RAW 320×240", "bare"])
     let statistics = try harness.statistics
-    let lost = standstills.lostFrames(harness.pipeline.pauseTime)
+    let lost = standstills.lostFrames(harness.pipeline.pauseDelay)
     #expect(statistics.dropped <= lost, "\(standstills.total), \(statistics)")
     // A frame of H.264 that has waited for too long is sent with the group.
     let count = isRaw ? 8 - statistics.dropped : 8

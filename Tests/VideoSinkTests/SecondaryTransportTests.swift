@@ -108,7 +108,7 @@ import Testing
     try harness.pipeline.waitForEnd()
     let statistics = try harness.statistics
     let sent = Int(statistics["frames-sent"])
-    let lost = standstills.lostFrames(harness.pipeline.pauseTime)
+    let lost = standstills.lostFrames(harness.pipeline.pauseDelay)
     #expect((max(5, 25 - lost)...25).contains(sent), "\(standstills.total), \(statistics)")
     #expect(statistics.areFramesConserved)
     try harness.headUnit.waitForFrames(sent)
