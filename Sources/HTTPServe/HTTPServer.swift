@@ -251,10 +251,14 @@ package final class HTTPServer: Sendable {
         if let data { Unmanaged<Call>.fromOpaque(data).takeUnretainedValue().body() }
         return 0
       }, call.toOpaque(), { data in if let data { Unmanaged<Call>.fromOpaque(data).release() } })
-    state.withLock { state in
-      if let context = state.context { _ = soup.g_source_attach(source, context) }
+    let isAttached = state.withLock { state in
+      guard let context = state.context else { return false }
+      _ = soup.g_source_attach(source, context)
+      // With the lock, for which the thread waits before it gives the context up: this locks the context.
+      soup.g_source_unref(source)
+      return true
     }
-    soup.g_source_unref(source)
+    if !isAttached { soup.g_source_unref(source) }
   }
 
   // MARK: Requests

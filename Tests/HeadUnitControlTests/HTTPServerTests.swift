@@ -27,6 +27,16 @@ import Testing
     return responder.isClosed
   }
 
+  /// The thread may be gone before the request to end has returned.
+  @Test func manyEnds() throws {
+    let threads = try (0..<4).map { _ in
+      let thread = WorkerThread(name: "ends")
+      try thread.start { for _ in 0..<3000 { #expect(throws: Never.self) { try server().stop() } } }
+      return thread
+    }
+    for thread in threads { thread.join() }
+  }
+
   /// What the handler gets, and what the client does: later, from another thread.
   @Test func requestAndAnswer() throws {
     let requests = Mutex<[HTTPRequest]>([])
