@@ -93,6 +93,35 @@ import Testing
     #expect(buffers.map(\.pointee.mini_object.refcount) == [1, 1])
   }
 
+  /// It posts its error, and frames fail once it has.
+  @Test func framesWaitForTheErrorOfAnotherThread() throws {
+    let bench = try FrameBench()
+    bench.sink.settings.withLock { $0.encoder.name = "openh264enc" }
+    let grant = bench.grant(1)
+    let permission = bench.permission(grant)
+    try bench.setGrant(grant)
+    let path = RawPath(bench.output, keyFrameRequest: AtomicFlag())
+    // Smaller than this encoder takes.
+    gst_video_info_set_format(&path.info, GST_VIDEO_FORMAT_I420, 8, 8)
+    let bytes = Picture(8, 8, 1).bytes
+    let buffer = try nonNull(gst_buffer_new_memdup(bytes, gsize(bytes.count)))
+    defer { gst_buffer_unref(buffer) }
+    let frame = InputFrame(buffer, of: bench.sink)
+    #expect(path.begin(frame))
+    path.sendLastPicture(permission, at: bench.clock.now)
+    #expect(bench.takeResults().announcements.filter(\.isError).count == 1)
+    for _ in 0..<2 {
+      bench.sink.count { $0.frameArrived() }
+      guard case .dropped(.noPicture, GST_FLOW_OK) = path.send(frame, permission) else { throw TestFailure("it fails") }
+      path.sendLastPicture(permission, at: bench.clock.now)
+    }
+    #expect(bench.takeResults().announcements.filter(\.isError).isEmpty)
+    // Other pictures get another encoder.
+    path.forget()
+    #expect(path.begin(frame))
+    guard case .failed(_?, _) = path.send(frame, permission) else { throw TestFailure("it does not fail") }
+  }
+
   /// Its time has not come while the pipeline only pauses.
   @Test func thePictureOfAPrerollIsShownAtItsTime() throws {
     let buffers = try (0..<3).map { _ in try nonNull(gst_buffer_new()) }
@@ -116,4 +145,8 @@ import Testing
     #expect(last.picture(at: 400) == nil)
     #expect(buffers.map(\.pointee.mini_object.refcount) == [1, 1, 1])
   }
+}
+
+extension FrameResults.Announcement {
+  fileprivate var isError: Bool { if case .error = self { true } else { false } }
 }

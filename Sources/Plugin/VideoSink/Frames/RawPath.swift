@@ -41,8 +41,8 @@ final class RawPath: FormatPath {
   private var hasWarnedOfUnreadable = false
   /// When a picture came that was not too late.
   private var lastTimely: Duration = .zero
-  /// The error of an encoder element: another one would fail in the same way, perhaps after seconds.
-  private var failure: EncoderError?
+  /// An encoder element has failed, which is announced: another one would fail in the same way, perhaps after seconds.
+  private var hasFailed = false
 
   init(_ output: FrameOutput, keyFrameRequest: AtomicFlag) {
     self.output = output
@@ -110,7 +110,7 @@ final class RawPath: FormatPath {
     lastPicture.forget()
     encodedPicture.forget()
     thinning.forgetDelayed()
-    failure = nil
+    hasFailed = false
   }
 
   func inputEnded() {
@@ -118,6 +118,8 @@ final class RawPath: FormatPath {
   }
 
   func send(_ frame: InputFrame, _ permission: VideoNegotiation.Permission) -> FrameOutcome {
+    // Frames fail once its error is posted: until then, upstream's own would come before the cause.
+    guard !hasFailed else { return .dropped(.noPicture) }
     defer { tellDeferral() }
     let now = output.time.now
     if isLate(frame, now: now) { return .dropped(.late) }
@@ -234,7 +236,6 @@ final class RawPath: FormatPath {
     _ picture: UnsafeMutablePointer<GstBuffer>, _ permission: VideoNegotiation.Permission, for use: FramePayload.Kind,
     as kind: PictureKind, isForced: Bool = false, waitingWith frame: InputFrame?
   ) throws(EncoderError) -> Encoding {
-    if let failure { throw failure }
     let began = output.time.now
     let payload = output.takePayload(use)
     var isDone = false
@@ -380,9 +381,9 @@ extension RawPath {
     }
   }
 
-  /// The picture to show now.
+  /// The picture to show now; nil if there is none, or none can be encoded.
   private var shownPicture: UnsafeMutablePointer<GstBuffer>? {
-    lastPicture.picture(at: UInt64(output.sink.presentTime.nanoseconds))
+    hasFailed ? nil : lastPicture.picture(at: UInt64(output.sink.presentTime.nanoseconds))
   }
 
   func payloadOfLastPicture(_ permission: VideoNegotiation.Permission, isNew: Bool) -> FramePayload? {
@@ -400,17 +401,16 @@ extension RawPath {
 
   /// No frame is at hand whose outcome could end the stream.
   private func failed(_ error: EncoderError, _ text: String) {
-    guard failure == nil else { return }
     close(after: error)
     output.sink.log(GST_LEVEL_WARNING, "\(text): \(error)")
-    guard failure != nil else { return }
+    guard hasFailed else { return }
     output.announce(.error(.stream(GST_STREAM_ERROR_ENCODE, "\(text): \(error)")))
   }
 
   /// libx264 may do better with the next picture.
   private func close(after error: EncoderError) {
     encoder.close()
-    if case .element = error { failure = error }
+    if case .element = error { hasFailed = true }
   }
 }
 
