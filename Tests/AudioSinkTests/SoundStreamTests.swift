@@ -1,3 +1,4 @@
+import CGStreamerApp
 import GStreamerKit
 import SDLHeadUnit
 import SDLMessages
@@ -35,6 +36,17 @@ import Testing
     try harness.pipeline.play()
     #expect(try harness.finish() == sound)
     #expect(harness.headUnit.record.audioArrivals.count == count)
+  }
+
+  /// Upstream's own error would not say why.
+  @Test func memoryThatCannotBeRead() throws {
+    let harness = try SoundHarness()
+    let buffer = try UnreadableMemory.buffer(byteCount: 640)
+    #expect(gst_app_src_push_buffer(try harness.pipeline["src"].pointer.cast(), buffer) == GST_FLOW_OK)
+    harness.pipeline.setState(GST_STATE_PAUSED)
+    harness.pipeline.setState(GST_STATE_PLAYING)
+    let error = try harness.pipeline.waitForError()
+    #expect(error.isStream(GST_STREAM_ERROR_FORMAT) && error.text.contains("can't be mapped"), "\(error)")
   }
 
   @Test func eightBits() throws {

@@ -104,6 +104,24 @@ import Testing
     }
   }
 
+  /// Another element writes into its last block: nothing of the buffer is kept.
+  @Test func aBlockCannotBeMapped() throws {
+    let buffer = try buffer([Self.slice, Self.slice])
+    defer { gst_buffer_unref(buffer) }
+    let blocks = (0..<2).map { gst_buffer_peek_memory(buffer, $0) }
+    var map = GstMapInfo()
+    #expect(gst_memory_map(blocks[1], &map, GST_MAP_WRITE) != 0)
+    let payload = FramePayload()
+    for _ in 0..<2 { #expect(!payload.refer(to: buffer, isMerged: false) && payload.partCount == 0) }
+    #expect(buffer.pointee.mini_object.refcount == 1)
+    gst_memory_unmap(blocks[1], &map)
+    #expect(gst_memory_map(blocks[0], &map, GST_MAP_WRITE) != 0)
+    gst_memory_unmap(blocks[0], &map)
+    #expect(payload.refer(to: buffer, isMerged: false) && payload.partCount == 2)
+    payload.clear()
+    #expect(buffer.pointee.mini_object.refcount == 1 && isWritable(buffer))
+  }
+
   /// Nothing of one use is in the next, whichever both are, and the memory that it referred to is free.
   @Test(arguments: Use.allCases) func usedAgain(after first: Use) throws {
     for second in Use.allCases {

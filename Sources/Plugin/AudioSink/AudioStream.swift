@@ -103,7 +103,10 @@ extension AudioStream {
 
   func render(_ buffer: UnsafeMutablePointer<GstBuffer>) -> GstFlowReturn {
     var map = GstMapInfo()
-    guard gst_buffer_map(buffer, &map, GST_MAP_READ) != 0 else { return GST_FLOW_ERROR }
+    guard gst_buffer_map(buffer, &map, GST_MAP_READ) != 0 else {
+      fail(.stream(GST_STREAM_ERROR_FORMAT, "Sound can't be read: the memory of its buffer can't be mapped."))
+      return GST_FLOW_ERROR
+    }
     defer { gst_buffer_unmap(buffer, &map) }
     let bytes = UnsafeRawBufferPointer(start: map.data, count: Int(map.size))
     var held = samples.take(for: self) { path, state, _ in path.count(arriving: bytes.count, &state.counters) }

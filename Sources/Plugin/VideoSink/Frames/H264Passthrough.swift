@@ -35,6 +35,7 @@ final class H264Passthrough {
   private var rateMeter = FrameRateMeter()
   private var hasWarnedAboutRate = false
   private var hasWarnedAboutStartCodes = false
+  private var hasWarnedOfUnreadable = false
 
   init(_ output: FrameOutput) {
     self.output = output
@@ -72,7 +73,10 @@ final class H264Passthrough {
   func readParameterSets(of buffer: UnsafeMutablePointer<GstBuffer>) throws(ElementError) -> Bool {
     guard framing != .startCodes || Self.mayBeKeyFrame(buffer) else { return gst_buffer_n_memory(buffer) > 0 }
     var map = GstMapInfo()
-    guard gst_buffer_map(buffer, &map, GST_MAP_READ) != 0 else { return false }
+    guard gst_buffer_map(buffer, &map, GST_MAP_READ) != 0 else {
+      warnOfUnreadable()
+      return false
+    }
     defer { gst_buffer_unmap(buffer, &map) }
     let bytes = UnsafeRawBufferPointer(start: map.data, count: Int(map.size))
     if case .lengths(let byteCount) = framing {
@@ -95,6 +99,13 @@ final class H264Passthrough {
       output.pixelWarning = parameterSet.pixelWarning
     }
     return true
+  }
+
+  private func warnOfUnreadable() {
+    guard !hasWarnedOfUnreadable else { return }
+    hasWarnedOfUnreadable = true
+    output.announce(
+      .warning(.stream(GST_STREAM_ERROR_FORMAT, "A frame can't be read: the memory of its buffer can't be mapped.")))
   }
 
   private func warnAboutStartCodes() {
@@ -171,7 +182,7 @@ final class H264Passthrough {
     // Packets are cut out of one block.
     let isMerged = grant.streamingProtocol == .rtp || Self.mayBeKeyFrame(buffer)
     guard payload.refer(to: buffer, framing: framing, isMerged: isMerged) else {
-      output.sink.log(GST_LEVEL_WARNING, "a buffer could not be mapped")
+      warnOfUnreadable()
       throw .dropped(.noPicture)
     }
     let unit = AccessUnitSummary(scanning: payload.firstBlock, framing: framing)
