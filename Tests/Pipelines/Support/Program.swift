@@ -146,6 +146,15 @@ final class Program {
     return Result(status: process.terminationStatus, output: output, errors: errors)
   }
 
+  /// Waits for its end, or for an error. gst-launch does not end at one that comes before its main loop runs, whichever
+  /// element posts it, but only at Ctrl-C.
+  fileprivate func interruptIfDeaf() {
+    _ = waitUntil { !process.isRunning || errors.contains("ERROR: ") }
+    let deadline = Date(timeIntervalSinceNow: 10)
+    while process.isRunning, Date() < deadline { Thread.sleep(forTimeInterval: 0.01) }
+    if process.isRunning, errors.contains("ERROR: ") { interrupt() }
+  }
+
   /// Waits until the program has written what `match` looks for.
   @discardableResult
   func waitForOutput<R>(_ match: (String) -> R?) throws -> R {
@@ -198,8 +207,9 @@ extension TemporaryFolder {
     _ pipeline: String, environment: [String: String] = [:], sourceLocation: SourceLocation = #_sourceLocation
   ) throws -> Program.Result {
     let arguments = pipeline.split(whereSeparator: \.isWhitespace).map(String.init)
-    return try Program(["gst-launch-1.0"] + arguments, in: self, environment: environment)
-      .wait(sourceLocation: sourceLocation)
+    let program = try Program(["gst-launch-1.0"] + arguments, in: self, environment: environment)
+    program.interruptIfDeaf()
+    return program.wait(sourceLocation: sourceLocation)
   }
 }
 
