@@ -91,6 +91,7 @@ package final class HTTPServer: Sendable {
   private let longestSilence: guint
   private let handler: Handler
   private let state = Monitor(State())
+  private let thread = WorkerThread(name: "http")
 
   /// Listens at a host name or numeric address, nil for all of this machine's; port 0 takes any that is free.
   /// - Parameters:
@@ -111,7 +112,7 @@ package final class HTTPServer: Sendable {
     self.longestSilence = longestSilence
     self.handler = handler
     do throws(LinkError) {
-      try WorkerThread.detach(name: "http") { self.run(listening.descriptor) }
+      try thread.start { self.run(listening.descriptor) }
     } catch {
       close(listening.descriptor)
       throw .link(error)
@@ -140,9 +141,8 @@ package final class HTTPServer: Sendable {
     // When nothing else is to be done; clients that always have something to do are not waited for.
     quit(priority: Self.lowPriority)
     let hasEnded = state.wait(atLatest: MonotonicClock.now + Self.longestEnd) { $0.hasEnded }
-    if hasEnded { return }
-    quit(priority: Self.highPriority)
-    state.wait { $0.hasEnded }
+    if !hasEnded { quit(priority: Self.highPriority) }
+    thread.join()
   }
 
   private func quit(priority: Int32) {
