@@ -6,8 +6,8 @@ import SDLLink
 /// An application that does something once inside a callback of its pipeline, on the thread that brings it.
 ///
 /// GStreamer forbids a streaming thread to change states and to flush, and a thread on which an element changes its state
-/// to free that element: there, another thread does it, and the callback waits for it a moment, as an application would
-/// that does not know better.
+/// to free that element, and the sink forbids both in its signals: there, another thread does it, and the callback waits
+/// for it a moment, as an application would that does not know better.
 ///
 /// `@unchecked Sendable`: what changes is in a monitor, and GStreamer's objects have locks of their own.
 final class CallbackApplication: @unchecked Sendable {
@@ -25,6 +25,9 @@ final class CallbackApplication: @unchecked Sendable {
     case event(GstEventType)
     /// A CAPS query that the sink's pad has answered.
     case capsQuery
+
+    /// A signal comes in the midst of a frame, on any thread.
+    fileprivate var isSignal: Bool { if case .signal = self { true } else { false } }
   }
 
   private struct State {
@@ -127,7 +130,7 @@ final class CallbackApplication: @unchecked Sendable {
       return state.ownThread == pthread_self()
     }
     guard let isOwnThread else { return }
-    let isFree = isOwnThread || Self.threadName == "sdl-connection"
+    let isFree = !trigger.isSignal && (isOwnThread || Self.threadName == "sdl-connection")
     action { work in isFree ? work() : self.help(with: work) }
     state.withLock { $0.isDone = true }
     state.broadcast()
