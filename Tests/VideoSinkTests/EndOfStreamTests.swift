@@ -183,6 +183,8 @@ import Testing
     try harness.pipeline.waitForEnd()
     #expect(try harness.statistics["frames-dropped-suspended"] == 3 && harness.statistics.areFramesConserved)
     #expect(harness.headUnit.record.video.count == 1 && harness.headUnit.record.violations == [])
+    // An application that would pause only now is not left in PAUSED.
+    #expect(harness.bufferings == [0, 100])
   }
 }
 

@@ -153,7 +153,7 @@ extension AppStream {
       tellDriverWait()
     case .requestPlaying:
       // Before gst-launch is asked to play on: it does not while there is progress.
-      if let over = progress.driverWait.withLock({ $0.take() }) { postActivation(GST_PROGRESS_TYPE_COMPLETE, over) }
+      endDriverWait(isOver: !state.withLock { $0.isDriverElsewhere })
       setPause(false)
     }
   }
@@ -168,6 +168,16 @@ extension AppStream {
       return over == nil
     }
     if isNew { postActivation(GST_PROGRESS_TYPE_START, texts.waiting) }
+  }
+
+  /// - Parameter isOver: whether the driver lets the app be seen, or heard.
+  private func endDriverWait(isOver: Bool) {
+    guard let over = progress.driverWait.withLock({ $0.take() }) else { return }
+    if isOver {
+      postActivation(GST_PROGRESS_TYPE_COMPLETE, over)
+    } else {
+      postActivation(GST_PROGRESS_TYPE_CANCELED, "Stopped waiting for the driver")
+    }
   }
 
   private func postActivation(_ type: GstProgressType, _ text: String) {
@@ -248,9 +258,7 @@ extension AppStream {
     if !connection.isOnObserverThread { state.wait(atLatest: deadline) { !$0.hasGrant } }
     let isStopKnown = notifications.end(deliver)
     progress.isOver.store(true, ordering: .releasing)
-    if progress.driverWait.withLock({ $0.take() }) != nil {
-      postActivation(GST_PROGRESS_TYPE_CANCELED, "Stopped waiting for the driver")
-    }
+    endDriverWait(isOver: false)
     setPause(false)
     app.detach(self)
     discardRest()

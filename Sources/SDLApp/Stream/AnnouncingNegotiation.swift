@@ -37,6 +37,12 @@ extension AnnouncingNegotiation {
     if pipeline.pause() { announceSuspension(.paused) }
   }
 
+  package mutating func streamEnded() {
+    pipeline.end()
+    // No service will come: an application that pauses late would wait for it for ever.
+    if stream.requestPlaying() { notify(.requestPlaying) }
+  }
+
   /// The connection is gone. It may be made again.
   mutating func announceLoss() {
     if hasGrant { announceStop(.connectionLost) }

@@ -21,6 +21,8 @@ package protocol StreamNegotiation: Sendable {
   mutating func takeOutputs(at now: Duration) -> [Output]
   mutating func played()
   mutating func paused()
+  /// All of the stream is sent, or given up; another may begin.
+  mutating func streamEnded()
 }
 
 extension StreamNegotiation {
@@ -41,8 +43,6 @@ extension StreamNegotiation {
 
   /// A new stream begins after the end of another, or a flush.
   package mutating func streamBegan() { pipeline.begin() }
-
-  package mutating func streamEnded() { pipeline.end() }
 
   /// The pipeline has its first buffer, and may stay in PAUSED with it.
   package mutating func prerolled() { pipeline.preroll() }

@@ -129,6 +129,10 @@ import Testing
     #expect(driver.decide(.synchronized) == .wait(thenDrop: .notStreaming))
     #expect(driver.notifications == [.stream(.requestPause)])
     #expect(driver.decide(.synchronized) == .drop(.notStreaming))
+    // No service comes any more.
+    driver.change { $0.streamEnded() }
+    driver.change { $0.paused() }
+    #expect(driver.notifications == [.stream(.requestPause), .stream(.requestPlaying)])
   }
 
   /// In a pause no sound would come that could start the service.

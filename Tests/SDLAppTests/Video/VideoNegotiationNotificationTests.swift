@@ -87,6 +87,20 @@ import Testing
     #expect(requests == ["pause", "play"])
   }
 
+  /// No service comes any more, for which an application that pauses late would wait.
+  @Test func theEndTakesARequestBack() {
+    let driver = NegotiationDriver.streaming([Self.size])
+    driver.show(.background)
+    driver.runSession()
+    #expect(driver.frame(.synchronized) == "waits")
+    _ = driver.take()
+    driver.change { $0.streamEnded() }
+    driver.change { $0.paused() }
+    #expect(driver.take() == ["request nothing", "play"])
+    driver.change { $0.streamEnded() }
+    #expect(driver.take() == [])
+  }
+
   /// Upstream has to change before anything can start: then a pipeline that was asked to pause is asked to play before.
   /// Raw video is requested in the size to come, so that the service comes first.
   @Test(arguments: [true, false]) func resizeDuringARequestedPause(isRaw: Bool) {
