@@ -118,9 +118,9 @@ final class RawPath: FormatPath {
   }
 
   func send(_ frame: InputFrame, _ permission: VideoNegotiation.Permission) -> FrameOutcome {
+    defer { tellDeferral() }
     // Frames fail once its error is posted: until then, upstream's own would come before the cause.
     guard !hasFailed else { return .dropped(.noPicture) }
-    defer { tellDeferral() }
     let now = output.time.now
     if isLate(frame, now: now) { return .dropped(.late) }
     let change = change(by: frame.buffer)
