@@ -49,10 +49,10 @@ import Testing
     #expect(result.status == 0, "\(result)")
   }
 
-  /// It listens there only, which its program is told.
+  /// It listens there only, which its program is told. Others may have the same port at 127.0.0.1.
   @Test func address() throws {
     let stream = "exec gst-launch-1.0 -q videotestsrc num-buffers=10 ! sdlvideosink sync=false uri=$SDL_URI"
-    let script = "echo $SDL_URI; (exec 3<>/dev/tcp/127.0.0.1/$SDL_PORT) && exit 1; \(stream)"
+    let script = "echo $SDL_URI; (exec 3<>/dev/tcp/127.0.0.3/$SDL_PORT) && exit 1; \(stream)"
     let result = try run(["--address", "127.0.0.2", "--", "bash", "-c", script])
     #expect(result.status == 0 && result.output.contains("program: sdl://127.0.0.2:"), "\(result)")
     #expect(!result.output.contains("pictures=0"), "\(result)")

@@ -90,6 +90,7 @@ import Testing
   /// An application that follows each request, until the end of the stream.
   @Test(arguments: Suspender.allCases)
   func applicationThatObeysLosesNothing(suspender: Suspender) throws {
+    let standstills = Standstills()
     let (count, frameRate) = (60, 15)
     // Made beforehand: that takes long, and the driver has to leave in the midst of the stream.
     let pictures = (0..<count).map { Picture(320, 240, $0).bytes }
@@ -112,10 +113,10 @@ import Testing
     try harness.pipeline.wait(for: "request") { $0.buffering == 100 ? true : nil }
     try harness.pipeline.play()
     try harness.pipeline.waitForEnd()
-    // None, unless the machine is too busy to pause while the first one waits.
+    let lost = standstills.lostFrames(harness.pipeline.pauseDelay)
     let dropped = try harness.statistics.dropped
     let shown = try harness.statistics.shown
-    #expect(dropped <= 2 && shown == count - dropped, "\(dropped) dropped, \(shown) shown")
+    #expect(dropped <= lost && shown == count - dropped, "\(dropped) dropped of \(lost), \(shown) shown")
     // The head unit does not take what was on its way when the driver left.
     let taken = (suspender == .driver ? count - 3 : count) - dropped
     let record = try harness.headUnit.waitForFrames(taken)
