@@ -9,11 +9,8 @@ final class BufferingFollower: @unchecked Sendable {
     var waiting: [(percent: Int, time: Duration)] = []
     var delay = Duration.zero
 
-    mutating func next() -> Int? {
-      guard let (percent, time) = waiting.first else { return nil }
-      waiting.removeFirst()
-      if percent < 100 { delay += MonotonicClock.now - time }
-      return percent
+    mutating func next() -> (percent: Int, time: Duration)? {
+      waiting.isEmpty ? nil : waiting.removeFirst()
     }
   }
 
@@ -36,13 +33,14 @@ final class BufferingFollower: @unchecked Sendable {
       }, Unmanaged.passUnretained(self).toOpaque(), nil)
     nonisolated(unsafe) let pipeline = pipeline
     try thread.start { [state] in
-      while let percent = state.wait(until: nil, for: { $0.next() }), percent != Self.end {
+      while let (percent, time) = state.wait(until: nil, for: { $0.next() }), percent != Self.end {
         gst_element_set_state(pipeline, percent < 100 ? GST_STATE_PAUSED : GST_STATE_PLAYING)
+        if percent < 100 { state.withLock { $0.delay += MonotonicClock.now - time } }
       }
     }
   }
 
-  /// How late the thread was altogether, from messages below 100 % to the requests to pause.
+  /// How late the pauses were altogether, after the messages that asked for them.
   var delay: Duration { state.withLock { $0.delay } }
 
   private func add(_ percent: Int) {

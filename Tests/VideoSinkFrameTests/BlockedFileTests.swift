@@ -22,7 +22,7 @@ import Testing
   func goesOnAtThePresentTime(_ description: String) throws {
     let headUnit = try TestHeadUnit(.small(640, 480, maximumBitrate: nil))
     let pipeline = try Pipeline("\(description) uri=\(headUnit.uri)")
-    try pipeline.playAsAPlayer()
+    try pipeline.playFromStart()
     try headUnit.waitForFrames(3)
     let app = try headUnit.waitForApp()
     headUnit.server.setReading(false, for: app)

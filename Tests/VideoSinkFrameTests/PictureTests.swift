@@ -16,7 +16,7 @@ import struct TestSupport.SeededGenerator
     let harness = try SinkHarness(
       isLive: false, caps: Picture.caps(format: layout),
       properties: "sync=false bitrate=6000 speed-preset=veryfast keep-alive-interval=0")
-    try harness.pipeline.play()
+    try harness.start()
     let pictures = (0..<12).map { Picture(320, 240, $0) }
     for (index, picture) in pictures.enumerated() {
       harness.source.push(try picture.buffer(layout, padding: padding, from: harness.source), at: index)

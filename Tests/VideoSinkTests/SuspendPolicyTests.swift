@@ -114,9 +114,11 @@ import Testing
     try harness.pipeline.play()
     try harness.pipeline.waitForEnd()
     let lost = standstills.lostFrames(harness.pipeline.pauseDelay)
-    let dropped = try harness.statistics.dropped
-    let shown = try harness.statistics.shown
-    #expect(dropped <= lost && shown == count - dropped, "\(dropped) dropped of \(lost), \(shown) shown")
+    let statistics = try harness.statistics
+    let (dropped, late) = (statistics.dropped, statistics["frames-dropped-late"])
+    #expect(dropped - late <= lost && statistics.shown == count - dropped, "\(statistics), \(lost) may be lost")
+    // As a busy machine is, but not as if the running time had gone on.
+    #expect(late < frameRate / 2, "\(statistics)")
     // The head unit does not take what was on its way when the driver left.
     let taken = (suspender == .driver ? count - 3 : count) - dropped
     let record = try harness.headUnit.waitForFrames(taken)
