@@ -140,7 +140,7 @@ let package = Package(
       name: "sdl-head-unit",
       dependencies: [
         "SDLMessages", "SDLHeadUnit", "SDLLink", "SDLHeadUnitLink", "HeadUnitControl", "TLSEngine", "CVersion",
-        "Discovery", "HTTPServe",
+        "Discovery", "HTTPServe", "CLinux",
       ],
       path: "Sources/HeadUnitTool", swiftSettings: strict, linkerSettings: programLink + withoutGLib),
     // A module for each library that is looked up at run time, with the paths of GLib's headers.
@@ -178,8 +178,9 @@ let package = Package(
       providers: [.apt(["libgstreamer1.0-dev", "libgstreamer-plugins-base1.0-dev"])]),
     .target(name: "GStreamerKit", dependencies: ["CGStreamer", "CLibraries"], swiftSettings: strict),
     .executableTarget(
-      name: "sdl-car-window", dependencies: ["CarWindow", "GStreamerKit", "CVersion"], path: "Sources/CarWindowTool",
-      swiftSettings: strict, linkerSettings: programLink + without("gstvideo-1.0", "gstaudio-1.0")),
+      name: "sdl-car-window", dependencies: ["CarWindow", "GStreamerKit", "CVersion", "CLinux"],
+      path: "Sources/CarWindowTool", swiftSettings: strict,
+      linkerSettings: programLink + without("gstvideo-1.0", "gstaudio-1.0")),
     .target(
       name: "Plugin",
       dependencies: [

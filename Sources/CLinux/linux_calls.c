@@ -38,6 +38,20 @@ linux_accept (int listener)
   return accept4 (listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
 }
 
+sigset_t
+linux_block_ending_signals (void)
+{
+  sigset_t signals;
+  struct sigaction former;
+  sigemptyset (&signals);
+  sigaddset (&signals, SIGINT);
+  sigaddset (&signals, SIGTERM);
+  if (sigaction (SIGHUP, NULL, &former) == 0 && former.sa_handler != SIG_IGN)
+    sigaddset (&signals, SIGHUP);
+  pthread_sigmask (SIG_BLOCK, &signals, NULL);
+  return signals;
+}
+
 void
 linux_name_current_thread (const char *name)
 {

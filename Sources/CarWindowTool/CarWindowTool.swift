@@ -1,3 +1,4 @@
+import CLinux
 import CVersion
 import CarWindow
 import GStreamerKit
@@ -24,14 +25,8 @@ enum CarWindowTool {
     } catch {
       leave("\(error.text)\nTry sdl-car-window --help.", status: 2)
     }
-    // Blocked before the first thread starts, so that only one receives them.
-    var signals = sigset_t()
-    sigemptyset(&signals)
-    sigaddset(&signals, SIGINT)
-    sigaddset(&signals, SIGTERM)
-    // Of a terminal that is closed: a recording is completed.
-    sigaddset(&signals, SIGHUP)
-    pthread_sigmask(SIG_BLOCK, &signals, nil)
+    // Before the first thread starts, so that only one receives them.
+    let signals = linux_block_ending_signals()
     gst_init(nil, nil)
     do {
       let session = try Session(options)

@@ -1,3 +1,4 @@
+import CLinux
 import CVersion
 import Discovery
 import Glibc
@@ -34,14 +35,8 @@ enum HeadUnitTool {
     }
     // A reader that goes away is an error of the write.
     signal(SIGPIPE, SIG_IGN)
-    // Blocked before the first thread starts, so that only sigwait receives them.
-    var signals = sigset_t()
-    sigemptyset(&signals)
-    sigaddset(&signals, SIGINT)
-    sigaddset(&signals, SIGTERM)
-    // Of a terminal that is closed.
-    sigaddset(&signals, SIGHUP)
-    pthread_sigmask(SIG_BLOCK, &signals, nil)
+    // Before the first thread starts, so that only sigwait receives them.
+    var signals = linux_block_ending_signals()
 
     var ending = Ending.signal(0)
     var program: ChildProgram?

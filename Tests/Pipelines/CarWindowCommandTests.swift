@@ -86,6 +86,14 @@ import Testing
     #expect(process.wait().status == 129)
   }
 
+  @Test func outlivesItsTerminalUnderNohup() throws {
+    let process = try Program(["nohup", program, "--no-sound", "xclock"], in: folder)
+    try process.waitForOutput { $0.contains("picture started") ? true : nil }
+    process.signal(SIGHUP)
+    process.interrupt()
+    #expect(process.wait().status == 130)
+  }
+
   @Test(arguments: [
     (["--no-sound", "no-such-program"], "can't be started: No such file"),
     (["--no-sound", "--encryption", "nonsense", "xclock"], "'nonsense' is no value of --encryption"),

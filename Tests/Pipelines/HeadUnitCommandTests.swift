@@ -47,6 +47,14 @@ import Testing
     #expect(result.status == 0 && result.output.contains("\nsummary messages=0 "), "\(result)")
   }
 
+  @Test func outlivesItsTerminalUnderNohup() throws {
+    let headUnit = try Program(["nohup", Installation.headUnitTool.path, "--port", "0", "--app-exits"], in: folder)
+    try headUnit.waitForOutput { $0.contains("listening") ? true : nil }
+    headUnit.signal(SIGHUP)
+    headUnit.interrupt()
+    #expect(headUnit.wait().status == 130)
+  }
+
   private static let withoutApp = "warning: script, line 2 without effect, no app is registered: at 0: cut\n"
 
   @Test func script() throws {
