@@ -20,9 +20,6 @@ final class CarWindowLoop {
   /// Whether events may be left from the last turn. XCB may have read them already, as those that came with a reply, so
   /// that no descriptor announces them.
   private var hasEvents = false
-  /// A program causes events faster than they are taken. It waits during the next turn: otherwise they would fill the
-  /// memory, and each answer of the server would come behind more of them.
-  private var isFlooded = false
   private var programBegan = Duration.zero
   /// What runs, or has run.
   private var command: [String] = []
@@ -34,9 +31,8 @@ final class CarWindowLoop {
   /// Of the picture: the screen is larger if a window can't be as small.
   private var wantedSize: ScreenSize
   private static let longestServerEnd = Duration.seconds(1)
-  /// In which the events that have come are taken, and in which all of them are when no more can come.
+  /// In which the events that have come are taken, unless a program causes them faster.
   private static let usualTime = Duration.milliseconds(10)
-  private static let longestTime = Duration.seconds(1)
   /// Another server may have the number that was drawn for the display.
   private static let mostServerStarts = 3
 
@@ -68,14 +64,14 @@ final class CarWindowLoop {
     close()
   }
 
-  /// The program first, so that it can still talk with its server.
+  /// The program before its server, with which it can still talk: not even this connection holds it any more.
   private func close() {
     items?.stop()
+    state.withLock { $0.connection = -1 }
+    (capture, windows, injector, display) = (nil, nil, nil, nil)
     end(([program] + former).compactMap { $0 })
     accessibility?.end(within: .seconds(5))
-    (items, accessibility) = (nil, nil)
-    state.withLock { $0.connection = -1 }
-    (program, former, capture, windows, injector, display) = (nil, [], nil, nil, nil, nil)
+    (items, accessibility, program, former) = (nil, nil, nil, [])
     guard let server else { return }
     end([server.process])
     server.removeTraces()
@@ -216,14 +212,11 @@ final class CarWindowLoop {
     if display.isLost { throw serverFailure() }
     if let size = orders.size { wantedSize = size }
     inject(orders.inputs)
-    // A mirrored display belongs to somebody else.
-    let holdsServer = isFlooded && server != nil
-    if holdsServer { display.holdServer() }
-    handleEvents(of: display, atMost: holdsServer ? Self.longestTime : Self.usualTime)
+    let isHeld = handleEvents(of: display)
+    defer { if isHeld { display.releaseServer() } }
     try fitScreen(display)
     display.flush()
     try copyIfWanted(display)
-    if holdsServer { display.releaseServer() }
   }
 
   private func inject(_ inputs: [ScreenInput]) {
@@ -276,16 +269,27 @@ final class CarWindowLoop {
     wakeUp.clear()
   }
 
-  /// All that are there are taken before any is handled, because each answer that is waited for comes behind them.
-  private func handleEvents(of display: XDisplay, atMost time: Duration = usualTime) {
+  /// All that are there are taken before any is handled, because each answer that is waited for comes behind them. A
+  /// program that causes them faster than they are taken has to wait: otherwise they would fill the memory.
+  ///
+  /// - Returns: whether the server is held, until ``XDisplay/releaseServer()``.
+  private func handleEvents(of display: XDisplay) -> Bool {
     let began = MonotonicClock.now
     var events: [UnsafeMutablePointer<xcb_generic_event_t>] = []
     defer { events.forEach { free($0) } }
-    while MonotonicClock.now - began < time, let event = display.takeEvent() { events.append(event) }
-    isFlooded = MonotonicClock.now - began >= Self.usualTime
+    var isHeld = false
+    while let event = display.takeEvent() {
+      events.append(event)
+      guard !isHeld, MonotonicClock.now - began >= Self.usualTime else { continue }
+      // A mirrored display belongs to somebody else.
+      guard server != nil else { break }
+      display.holdServer()
+      isHeld = true
+    }
     for event in events where capture?.isDamage(event) == true { screenChanged() }
     windows?.handle(events)
     hasEvents = !events.isEmpty
+    return isHeld
   }
 
   private func screenChanged() {
@@ -367,7 +371,7 @@ final class CarWindowLoop {
   private func programEnded(_ exit: GuardedProcess.Exit) throws(CarWindowError) {
     if let display {
       // All that are left of it.
-      handleEvents(of: display, atMost: Self.longestTime)
+      if handleEvents(of: display) { display.releaseServer() }
       // A program ends because its server does, which may be told after that, and is the cause.
       if server != nil, display.geometry(of: display.root) == nil { throw serverFailure() }
     }

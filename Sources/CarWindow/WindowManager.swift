@@ -67,11 +67,23 @@ final class WindowManager {
   /// about: a program may open and close them faster than the server answers.
   func handle(_ events: [UnsafeMutablePointer<xcb_generic_event_t>]) {
     var ends: [xcb_window_t: Int] = [:]
-    for (index, event) in events.enumerated() where Self.type(of: event) == XCB_DESTROY_NOTIFY {
-      ends[UnsafeMutableRawPointer(event).load(as: xcb_destroy_notify_event_t.self).window] = index
+    var changed: Set<xcb_window_t> = []
+    for (index, event) in events.enumerated() {
+      let memory = UnsafeMutableRawPointer(event)
+      switch Self.type(of: event) {
+      case XCB_DESTROY_NOTIFY: ends[memory.load(as: xcb_destroy_notify_event_t.self).window] = index
+      case XCB_PROPERTY_NOTIFY:
+        let change = memory.load(as: xcb_property_notify_event_t.self)
+        if change.atom == Self.normalHints { changed.insert(change.window) }
+      default: break
+      }
     }
     for (index, event) in events.enumerated() {
       handle(event) { window in ends[window].map { $0 > index } ?? false }
+    }
+    // However often the program has changed them.
+    for index in windows.indices where changed.contains(windows[index].id) {
+      windows[index].least = Self.leastSize(display.properties([Self.normalHints], of: windows[index].id)[0])
     }
   }
 
@@ -91,7 +103,6 @@ final class WindowManager {
       if !isGone(request.window) { configure(request) }
     case XCB_UNMAP_NOTIFY: forget(memory.load(as: xcb_unmap_notify_event_t.self).window)
     case XCB_DESTROY_NOTIFY: forget(memory.load(as: xcb_destroy_notify_event_t.self).window)
-    case XCB_PROPERTY_NOTIFY: change(memory.load(as: xcb_property_notify_event_t.self))
     // Also of those that the program places itself.
     case XCB_MAP_NOTIFY:
       if memory.load(as: xcb_map_notify_event_t.self).window != margin { raiseMargin() }
@@ -111,13 +122,6 @@ final class WindowManager {
   private func raiseMargin() {
     // XCB_STACK_MODE_ABOVE
     configure(margin, XCB_CONFIG_WINDOW_STACK_MODE.rawValue, [0])
-  }
-
-  private func change(_ event: xcb_property_notify_event_t) {
-    guard event.atom == Self.normalHints, let index = windows.firstIndex(where: { $0.id == event.window }) else {
-      return
-    }
-    windows[index].least = Self.leastSize(display.properties([Self.normalHints], of: event.window)[0])
   }
 
   private static func leastSize(_ hints: [UInt32]) -> ScreenSize {

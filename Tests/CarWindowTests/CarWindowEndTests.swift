@@ -156,8 +156,9 @@ import Testing
 
   /// The window manager asks the server about each window: events come faster than it handles them, and do not fill the
   /// memory either.
-  @Test func aProgramThatFloodsTheWindowManager() throws {
-    let screen = try ScreenPipeline("command=\"\(program("misbehave.py")) flood\"")
+  @Test(arguments: ["windows", "hints"])
+  func aProgramThatFloodsTheWindowManager(with what: String) throws {
+    let screen = try ScreenPipeline("command=\"\(program("misbehave.py")) \(what)\"")
     try screen.waitForCanvas(.white)
     let processes = try Processes(screen.source)
     let before = try residentBytes()

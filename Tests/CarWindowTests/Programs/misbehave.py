@@ -1,6 +1,7 @@
 """A white window, made without a toolkit. Then, as the argument says:
 
-grab: it grabs the server and hangs. flood: it opens and closes other windows without a pause.
+grab: it grabs the server and hangs. windows: it opens and closes other windows without a pause. hints: it changes the
+hints of its window without a pause.
 """
 
 import ctypes
@@ -20,11 +21,16 @@ def open_window():
     return window
 
 
-open_window()
+window = open_window()
 if "grab" in sys.argv:
     x11.XGrabServer(display)
 x11.XSync(display, 0)
 if "grab" in sys.argv:
     os.kill(os.getpid(), signal.SIGSTOP)
+# PMinSize, 100×100.
+hints = (ctypes.c_long * 18)(1 << 4, 0, 0, 0, 0, 100, 100)
+while "hints" in sys.argv:
+    # WM_NORMAL_HINTS of the type WM_SIZE_HINTS
+    x11.XChangeProperty(display, window, 40, 41, 32, 0, hints, 18)
 while True:
     x11.XDestroyWindow(display, open_window())
