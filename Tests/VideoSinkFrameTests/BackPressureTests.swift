@@ -44,6 +44,37 @@ import Testing
     #expect(pipeline.drain().allSatisfy { $0.error == nil })
   }
 
+  /// A pause while a frame waits for room is longer than the head unit keeps its decoder open without data.
+  @Test(arguments: ["", "x264enc speed-preset=ultrafast key-int-max=1000 bitrate=50000 ! "])
+  func filePauses(encoder: String) throws {
+    let headUnit = try TestHeadUnit(.small(640, 480, frameRate: 120, maximumBitrate: nil))
+    let pipeline = try Pipeline(
+      """
+      videotestsrc pattern=snow ! \(Picture.caps(640, 480)) ! \(encoder) \
+      sdlvideosink name=sink sync=false bitrate=50000 speed-preset=ultrafast uri=\(headUnit.uri)
+      """)
+    try pipeline.playFromStart()
+    try headUnit.waitForFrames(3)
+    headUnit.server.setReading(false, for: try headUnit.waitForApp())
+    let sink = try pipeline.sink
+    #expect(eventually { sink.statistics["frames-queued"] == 4 }, "\(sink.statistics)")
+    pipeline.setState(GST_STATE_PAUSED)
+    headUnit.server.setReading(true, for: try headUnit.waitForApp())
+    #expect(eventually { sink.statistics["queue-frames"] == 0 })
+    let before = headUnit.record.video.count
+    // Twice the time after which a head unit closes its decoder.
+    g_usleep(2_000_000)
+    // A raw picture is repeated all the time; encoded ones can't be while one waits.
+    if encoder.isEmpty { #expect(headUnit.record.video.count > before) }
+    try pipeline.reach(GST_STATE_PLAYING)
+    try headUnit.waitForFrames(headUnit.record.video.count + 10)
+    let violations = headUnit.record.violations.map { "\($0)" }
+    #expect(!violations.contains { $0.contains("resumes after a pause") }, "\(violations)")
+    #expect(sink.statistics.areFramesConserved)
+    pipeline.stop()
+    #expect(sink.statistics["frames-dropped-queue-full"] == 0 && sink.statistics["frames-dropped-discarded"] <= 1)
+  }
+
   @Test func fileWaits() throws {
     let headUnit = try TestHeadUnit(.small(640, 480, frameRate: 120, maximumBitrate: nil))
     let pipeline = try pipeline(headUnit, isLive: false)

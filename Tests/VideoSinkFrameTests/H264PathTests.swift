@@ -77,6 +77,29 @@ import Testing
     }
   }
 
+  /// The service ends while a frame waits for room, or those before it that the decoder needs again.
+  @Test(arguments: [1, 2]) func aFilmGoesOnAfterAFrameThatWasTooLate(epoch: UInt32) throws {
+    let bench = try FrameBench()
+    try withFrames(bench) { frames in
+      let path = H264Path(bench.output)
+      try bench.setGrant(bench.grant(1))
+      try send(frames[..<2], path, bench, 1)
+      try bench.setGrant(nil)
+      try begin(frames[2], path)
+      path.begin(bench.grant(epoch))
+      let late = path.send(frames[2], bench.permission(bench.grant(epoch)))
+      guard case .remembered(.notStreaming) = late else { throw TestFailure("\(late)") }
+      #expect(bench.output.needsKeyFrame)
+      try bench.setGrant(bench.grant(3))
+      let before = bench.sink.counters.videoBytesSent
+      try send(frames[3...], path, bench, 3)
+      let counters = bench.sink.counters
+      #expect(counters.framesRepeated == 3 && counters.videoBytesSent == before + byteCount(0, 1, 2, 3))
+      path.forget()
+      withExtendedLifetime(bench) {}
+    }
+  }
+
   /// As after a seek: it is not sent again when it is rendered.
   @Test func aFrameThatIsDueIsShownInPaused() throws {
     let bench = try FrameBench()
@@ -93,6 +116,27 @@ import Testing
       #expect(bench.sink.counters.videoBytesSent == byteCount(0, 1, 2))
       path.forget()
       #expect(!path.isLast(frames[2].buffer))
+      withExtendedLifetime(bench) {}
+    }
+  }
+
+  /// The next frames can't depend on it then.
+  @Test func aFrameThatIsDueHasNoRoom() throws {
+    let bench = try FrameBench()
+    try withFrames(bench, isDue: true) { frames in
+      let path = H264Path(bench.output)
+      let permission = bench.permission(bench.grant(1))
+      try bench.setGrant(permission.grant)
+      try send(frames[..<1], path, bench, 1)
+      // Above the queue's limit, it is taken alone.
+      #expect(bench.queue(9 << 20, for: permission.grant) == nil)
+      #expect(!bench.connection.video.isFull)
+      let before = bench.sink.counters.framesRepeated
+      try path.preroll(frames[1])
+      _ = path.sendWaiting(permission, isLast: false, now: bench.clock.now)
+      #expect(bench.sink.counters.framesRepeated == before)
+      #expect(bench.output.needsKeyFrame && !bench.output.isShowing(permission.grant))
+      path.forget()
       withExtendedLifetime(bench) {}
     }
   }

@@ -119,6 +119,19 @@ import Testing
     #expect(harness.headUnit.record.video.isEmpty)
   }
 
+  /// A pause or a stop interrupts the sink, and then wants the lock that the base class holds for the end.
+  @Test func theEndGivesWayToAnInterruption() throws {
+    let units = try encodedUnits(4, keyFrameInterval: 100)
+    let harness = try harness()
+    push(units[..<4], harness)
+    #expect(try harness.statistics["frames-queued"] == 4)
+    VideoSink(try harness.pipeline.sink.pointer.cast()).setFlushing(true)
+    harness.source.end()
+    harness.watch(for: .milliseconds(100))
+    harness.pipeline.stop()
+    #expect(try harness.statistics["frames-queued"] == 0 && harness.statistics.areFramesConserved)
+  }
+
   /// The end comes right after the service has begun.
   @Test func theGroupGoesBeforeTheEnd() throws {
     let units = try encodedUnits(30, keyFrameInterval: 100).map { $0.enlarged(by: 40_000) }

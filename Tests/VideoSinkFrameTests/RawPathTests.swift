@@ -44,6 +44,37 @@ import Testing
     #expect(path.takeDeferred() == nil)
   }
 
+  /// It stands for one that was to be shown, of which nothing is left.
+  @Test func aLatePictureInPlaceOfADeferredOneIsSent() throws {
+    let grant = bench.grant(1)
+    let permission = bench.permission(grant)
+    try bench.setGrant(grant)
+    let path = RawPath(bench.output, keyFrameRequest: AtomicFlag())
+    gst_video_info_set_format(&path.info, GST_VIDEO_FORMAT_I420, 320, 240)
+    let clock = try nonNull(gst_system_clock_obtain())
+    defer { gst_object_unref(clock) }
+    gst_element_set_clock(bench.sink.gstElement, clock)
+    func send(isDue: Bool = false) throws -> FrameOutcome {
+      let bytes = Picture(320, 240, 1).bytes
+      let buffer = try nonNull(gst_buffer_new_memdup(bytes, gsize(bytes.count)))
+      defer { gst_buffer_unref(buffer) }
+      // As many seconds late as the machine is up.
+      buffer.pointee.pts = 0
+      var frame = InputFrame(buffer, of: bench.sink)
+      frame.isDue = isDue
+      bench.sink.count { $0.frameArrived() }
+      #expect(path.begin(frame))
+      path.begin(grant)
+      bench.output.observeLink(permission.targets)
+      return path.send(frame, permission)
+    }
+    bench.fill(for: grant)
+    guard case .queued = try send() else { throw TestFailure("not deferred") }
+    guard case .dropped(.late, GST_FLOW_OK) = try send() else { throw TestFailure("not late") }
+    #expect(path.takeDeferred() != nil)
+    guard case .queued = try send(isDue: true) else { throw TestFailure("not sent") }
+  }
+
   /// With what comes before it, and the connection stops waiting for the link as well.
   @Test(arguments: [true, false]) func aDeferredPictureIsGivenUp(byAFlush: Bool) throws {
     let grant = bench.grant(1)

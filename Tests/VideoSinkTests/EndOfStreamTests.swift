@@ -183,8 +183,12 @@ import Testing
     try harness.pipeline.waitForEnd()
     #expect(try harness.statistics["frames-dropped-suspended"] == 3 && harness.statistics.areFramesConserved)
     #expect(harness.headUnit.record.video.count == 1 && harness.headUnit.record.violations == [])
-    // An application that would pause only now is not left in PAUSED.
+    // An application that would pause only now is not left in PAUSED, and the wait for the driver is over.
     #expect(harness.bufferings == [0, 100])
+    let progress = harness.pipeline.messages.compactMap { message -> GstProgressType? in
+      if case .progress(let type, code: "activate", _) = message.kind { type } else { nil }
+    }
+    #expect(progress == (suspender == .driver ? [GST_PROGRESS_TYPE_START, GST_PROGRESS_TYPE_CANCELED] : []))
   }
 }
 

@@ -15,6 +15,7 @@ import Testing
       switch item {
       case .notification(let number): "\(number)"
       case .state(let state): "\(state)"
+      case .driverWait: "driver"
       }
     delivered.change { $0.append(text) }
   }

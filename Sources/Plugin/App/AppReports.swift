@@ -64,7 +64,7 @@ final class AppReports: Sendable {
     for event in events where !state.isOver { receive(event, of: app) }
     state.withStreams(of: listeners) {
       $0.sessionChanged(to: status)
-      $0.tellDriverWait()
+      $0.driverMayHaveLeft()
     }
     for event in events { state.withStreams(of: listeners) { $0.appReported(event) } }
     state.change { $0.toldSession = $0.status.session }

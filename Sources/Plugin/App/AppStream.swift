@@ -137,6 +137,7 @@ extension AppStream {
       sink.notify(.streamState)
       // A handler may have begun another stream.
       if !hasEnded { streamStateChanged(to: state) }
+    case .driverWait: tellDriverWait()
     }
   }
 
@@ -158,10 +159,19 @@ extension AppStream {
     }
   }
 
-  /// Says once that it is the driver for whom the application was asked to pause, which may have been before the head
-  /// unit's first status.
-  func tellDriverWait() {
-    guard !hasEnded, state.withLock({ $0.hasRequestedPause && $0.isDriverElsewhere }) else { return }
+  /// The head unit may have told only now that it is the driver for whom the application was asked to pause.
+  func driverMayHaveLeft() {
+    guard isWaitingForDriver else { return }
+    notifications.add(.driverWait)
+    deliverNotifications()
+  }
+
+  private var isWaitingForDriver: Bool { state.withLock { $0.hasRequestedPause && $0.isDriverElsewhere } }
+
+  /// Says once that it is the driver for whom the application was asked to pause. Among the notifications, lest it says so
+  /// after it was asked to play on.
+  private func tellDriverWait() {
+    guard !hasEnded, isWaitingForDriver else { return }
     let texts = driverWaitTexts
     let isNew = progress.driverWait.withLock { over in
       defer { over = texts.over }
@@ -274,10 +284,15 @@ extension AppStream {
         sink.log(GST_LEVEL_WARNING, "the head unit did not read the last \(content) in time")
         return GST_FLOW_OK
       }
-      let interrupted = gst_base_sink_wait_preroll(sink.baseSink)
+      let interrupted = waitWhileInterrupted()
       guard interrupted == GST_FLOW_OK else { return interrupted }
     }
     return GST_FLOW_OK
+  }
+
+  /// On the streaming thread: lets another one have the lock of the base class, which it needs to end its interruption.
+  func waitWhileInterrupted() -> GstFlowReturn {
+    state.withLock { $0.isInterrupted } ? gst_base_sink_wait_preroll(sink.baseSink) : GST_FLOW_OK
   }
 
   /// The stream has ended: closes the service before the application gets EOS. A service that the head unit has not

@@ -7,6 +7,8 @@ final class NotificationQueue<Notification: Sendable>: Sendable {
   enum Item: Sendable {
     case notification(Notification)
     case state(StreamState)
+    /// The wait for a driver may have begun.
+    case driverWait
   }
 
   private struct State: Sendable {
@@ -18,8 +20,11 @@ final class NotificationQueue<Notification: Sendable>: Sendable {
   private let state = Monitor(State())
 
   /// Adds a notification, with the lock of its cause held, so that the order is right.
-  func add(_ notification: Notification) {
-    state.withLock { $0.items.append([.notification(notification)]) }
+  func add(_ notification: Notification) { add(.notification(notification)) }
+
+  /// Adds an item, in the order of its cause.
+  func add(_ item: Item) {
+    state.withLock { $0.items.append([item]) }
   }
 
   /// Adds the state of the stream if it is another than before, with its lock held; returns whether it is.

@@ -196,9 +196,13 @@ extension FrameOutput {
 
   /// Queues the finished access unit of a frame, and waits for room if upstream is not live.
   ///
-  /// - Parameter runningTime: at which it is shown; `GST_CLOCK_TIME_NONE` for now.
+  /// - Parameters:
+  ///   - runningTime: at which it is shown; `GST_CLOCK_TIME_NONE` for now.
+  ///   - isEncodedAnew: whether a pause or a flush is not waited for here, but by the caller.
+  /// - Returns: then `GST_FLOW_FLUSHING`.
   func submit(
-    _ payload: FramePayload, _ permission: VideoNegotiation.Permission, at runningTime: UInt64
+    _ payload: FramePayload, _ permission: VideoNegotiation.Permission, at runningTime: UInt64,
+    isEncodedAnew: Bool = false
   ) -> FrameOutcome {
     let grant = permission.grant
     guard let rtp = packetize(payload, for: grant, at: runningTime) else { return abandon(payload, .noPicture) }
@@ -213,9 +217,12 @@ extension FrameOutput {
       case .full: return abandon(payload, .queueFull)
       case .ending, .closed, .stale: return abandon(payload, .notStreaming)
       case .flushing:
+        if isEncodedAnew { return abandon(payload, .discarded, GST_FLOW_FLUSHING) }
         // The path is kept: no other frame may overtake an encoded one.
         let result = gst_base_sink_wait_preroll(sink.baseSink)
         guard result == GST_FLOW_OK else { return abandon(payload, .discarded, result) }
+        // A decoder that was closed in the pause begins with a key frame.
+        if !payload.isKeyFrame, silence(time.now) >= Self.decoderTimeout { return abandon(payload, .notStreaming) }
       }
     }
   }

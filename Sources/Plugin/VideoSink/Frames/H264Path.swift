@@ -110,6 +110,13 @@ final class H264Path: FormatPath {
   }
 
   func send(_ frame: InputFrame, _ permission: VideoNegotiation.Permission) -> FrameOutcome {
+    let outcome = submit(frame, permission)
+    // The service has ended while it waited for room: the next decoder begins with the frames so far.
+    if case .dropped(.notStreaming, GST_FLOW_OK) = outcome, isKnown(frame.buffer) { return pass(frame, .notStreaming) }
+    return outcome
+  }
+
+  private func submit(_ frame: InputFrame, _ permission: VideoNegotiation.Permission) -> FrameOutcome {
     if hasWaiting {
       guard wait(frame, insteadOf: .latency) else {
         output.requireKeyFrame()
@@ -173,6 +180,8 @@ final class H264Path: FormatPath {
     else { return nil }
     isPrerolledDue = false
     group.add(buffer, isKeyFrame: payload.isKeyFrame)
+    // Until it is queued, for which there may be no room.
+    output.requireKeyFrame()
     return payload
   }
 }

@@ -122,7 +122,7 @@ final class RawPath: FormatPath {
     // Frames fail once its error is posted: until then, upstream's own would come before the cause.
     guard !hasFailed else { return .dropped(.noPicture) }
     let now = output.time.now
-    if isLate(frame, now: now) { return .dropped(.late) }
+    if isLate(frame, now: now), !frame.isDue { return .dropped(.late) }
     let change = change(by: frame.buffer)
     if change == .nothing { return .unchanged }
     let targets = permission.targets
@@ -137,7 +137,8 @@ final class RawPath: FormatPath {
     if output.isUpstreamLive, output.isQueueFull { return .dropped(.queueFull) }
     do {
       switch try encodeFrame(frame.buffer, permission, isRepetition: change == .refinement, waitingWith: frame) {
-      case .done(let payload): return output.submit(payload, permission, at: frame.runningTime)
+      case .done(let payload):
+        return output.submit(payload, permission, at: frame.runningTime, isEncodedAnew: true)
       case .delayed: return .queued
       case .unreadable:
         warnOfUnreadable(frame.buffer)

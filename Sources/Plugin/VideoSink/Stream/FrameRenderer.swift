@@ -199,6 +199,11 @@ extension FrameRenderer {
       switch present {
       case .send(let permission):
         let outcome = held.path.send(frame, permission)
+        // A raw picture that waited for room when a pause came, in which the last one has to be repeated.
+        if case .dropped(.discarded, GST_FLOW_FLUSHING) = outcome, !held.path.output.isInputEncoded {
+          frame.isDue = true
+          continue
+        }
         if case .dropped(.notStreaming, GST_FLOW_OK) = outcome, !held.path.output.isInputEncoded,
           !held.path.output.isUpstreamLive,
           held.whileGivenBack({ $0.waitForEnd(ofGrant: permission.grant.epoch) })
@@ -284,6 +289,9 @@ extension FrameRenderer {
       sendWaiting(path, stream)
     }
     while stream.withPath({ $0.waitingCount > 0 }) {
+      // An empty queue counts as drained, even if nothing may enter it.
+      let interrupted = stream.waitWhileInterrupted()
+      guard interrupted == GST_FLOW_OK else { return interrupted }
       // The connection's thread may have filled the queue just now.
       let drained = stream.waitUntilDrained(of: "frames")
       guard drained == GST_FLOW_OK else { return drained }
