@@ -31,17 +31,16 @@ static const unsigned CSOUP_CHUNKED = 4;
   FUNCTION (soup_message_headers_get_one, const char *, (SoupMessageHeaders *, const char *)) \
   FUNCTION (soup_message_headers_replace, void, (SoupMessageHeaders *, const char *, const char *)) \
   FUNCTION (soup_message_headers_set_encoding, void, (SoupMessageHeaders *, unsigned)) \
+  FUNCTION (soup_server_accept_iostream, gboolean, (SoupServer *, void *, GSocketAddress *, GSocketAddress *, GError **)) \
   FUNCTION (soup_server_add_early_handler, void, (SoupServer *, const char *, SoupServerCallback, gpointer, GDestroyNotify)) \
   FUNCTION (soup_server_add_handler, void, (SoupServer *, const char *, SoupServerCallback, gpointer, GDestroyNotify)) \
   FUNCTION (soup_server_disconnect, void, (SoupServer *)) \
   FUNCTION (soup_server_get_type, GType, (void)) \
-  FUNCTION (soup_server_listen_socket, gboolean, (SoupServer *, GSocket *, unsigned, GError **)) \
   FUNCTION (soup_server_message_get_method, const char *, (SoupServerMessage *)) \
   FUNCTION (soup_server_message_get_request_body, SoupMessageBody *, (SoupServerMessage *)) \
   FUNCTION (soup_server_message_get_request_headers, SoupMessageHeaders *, (SoupServerMessage *)) \
   FUNCTION (soup_server_message_get_response_body, SoupMessageBody *, (SoupServerMessage *)) \
   FUNCTION (soup_server_message_get_response_headers, SoupMessageHeaders *, (SoupServerMessage *)) \
-  FUNCTION (soup_server_message_get_socket, GSocket *, (SoupServerMessage *)) \
   FUNCTION (soup_server_message_get_uri, GUri *, (SoupServerMessage *)) \
   FUNCTION (soup_server_message_set_response, void, (SoupServerMessage *, const char *, unsigned, const char *, gsize)) \
   FUNCTION (soup_server_message_set_status, void, (SoupServerMessage *, unsigned, const char *)) \
@@ -79,19 +78,28 @@ CSOUP_PROTOTYPES (LIBRARY_PROTOTYPE)
   FUNCTION (g_object_new_with_properties) \
   FUNCTION (g_object_ref) \
   FUNCTION (g_object_unref) \
+  FUNCTION (g_object_weak_ref) \
   FUNCTION (g_signal_connect_data) \
+  FUNCTION (g_socket_accept) \
   FUNCTION (g_socket_address_get_native_size) \
   FUNCTION (g_socket_address_to_native) \
   FUNCTION (g_socket_close) \
+  FUNCTION (g_socket_connection_factory_create_connection) \
   FUNCTION (g_socket_connection_get_local_address) \
   FUNCTION (g_socket_connection_get_remote_address) \
   FUNCTION (g_socket_connection_get_socket) \
+  FUNCTION (g_socket_create_source) \
+  FUNCTION (g_socket_get_local_address) \
+  FUNCTION (g_socket_get_remote_address) \
   FUNCTION (g_socket_new_from_fd) \
+  FUNCTION (g_socket_set_blocking) \
   FUNCTION (g_socket_set_timeout) \
   FUNCTION (g_source_attach) \
+  FUNCTION (g_source_destroy) \
   FUNCTION (g_source_set_callback) \
   FUNCTION (g_source_set_priority) \
   FUNCTION (g_source_unref) \
+  FUNCTION (g_timeout_source_new) \
   FUNCTION (g_uri_get_path) \
   FUNCTION (g_uri_get_query) \
   FUNCTION (g_uri_unref)

@@ -161,19 +161,20 @@ package final class HTTPServer: Sendable {
       soup.g_main_context_pop_thread_default(context)
       soup.g_main_context_unref(context)
     }
-    guard let object = soup.g_object_new_with_properties(soup.soup_server_get_type(), 0, nil, nil) else {
+    guard let context, let object = soup.g_object_new_with_properties(soup.soup_server_get_type(), 0, nil, nil) else {
       close(descriptor)
       return state.change { $0.failure = .other("libsoup is out of memory") }
     }
     let server = OpaquePointer(object)
     defer { soup.g_object_unref(UnsafeMutableRawPointer(server)) }
+    let listener: HTTPListener
     do throws(HTTPServerFailure) {
-      try listen(server, descriptor)
+      listener = try HTTPListener(
+        soup, server, in: context, descriptor: descriptor, longestSilence: longestSilence)
     } catch {
       return state.change { $0.failure = error }
     }
     addHandlers(server)
-    addTimeLimit(server)
     let loop = soup.g_main_loop_new(context, 0)
     state.change { state in
       state.context = context
@@ -181,25 +182,12 @@ package final class HTTPServer: Sendable {
     }
     soup.g_main_loop_run(loop)
     state.withLock { ($0.context, $0.loop) = (nil, nil) }
+    listener.stop()
     soup.soup_server_disconnect(server)
     // libsoup does not tell of the requests that waited for their answers.
     for responder in state.withLock({ Array($0.responders.values) }) { responder.finish() }
     soup.g_main_loop_unref(loop)
     state.change { $0.hasEnded = true }
-  }
-
-  private func listen(_ server: OpaquePointer, _ descriptor: Int32) throws(HTTPServerFailure) {
-    var error: UnsafeMutablePointer<GError>?
-    if let socket = soup.g_socket_new_from_fd(descriptor, &error) {
-      // It closes the descriptor.
-      defer { soup.g_object_unref(socket) }
-      if soup.soup_server_listen_socket(server, socket, 0, &error) != 0 { return }
-    } else {
-      close(descriptor)
-    }
-    let reason = error?.pointee.message.map { String(cString: $0) } ?? "unknown"
-    if let error { soup.g_error_free(error) }
-    throw .other("port \(port): \(reason)")
   }
 
   private func addHandlers(_ server: OpaquePointer) {
@@ -219,18 +207,6 @@ package final class HTTPServer: Sendable {
     let data = Unmanaged.passUnretained(self).toOpaque()
     soup.soup_server_add_early_handler(server, nil, early, data, nil)
     soup.soup_server_add_handler(server, nil, handle, data, nil)
-  }
-
-  private func addTimeLimit(_ server: OpaquePointer) {
-    let begun: @convention(c) (OpaquePointer?, OpaquePointer?, UnsafeMutableRawPointer?) -> Void = { _, message, data in
-      guard let message, let data else { return }
-      let server = Unmanaged<HTTPServer>.fromOpaque(data).takeUnretainedValue()
-      guard let socket = server.soup.soup_server_message_get_socket(message) else { return }
-      server.soup.g_socket_set_timeout(socket, server.longestSilence)
-    }
-    _ = soup.g_signal_connect_data(
-      UnsafeMutableRawPointer(server), "request-started", unsafeBitCast(begun, to: GCallback.self),
-      Unmanaged.passUnretained(self).toOpaque(), nil, GConnectFlags(rawValue: 0))
   }
 
   /// Calls `body` on the server's thread, after what that is doing; not at all once it has ended.

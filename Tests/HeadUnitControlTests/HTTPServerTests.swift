@@ -2,6 +2,7 @@ import Glibc
 import HTTPServe
 import SDLLink
 import Synchronization
+import TestSupport
 import Testing
 
 @Suite struct HTTPServerTests: HTTPAsking {
@@ -254,5 +255,48 @@ import Testing
       return MonotonicClock.now - start
     }
     #expect(times.contains { $0 < .milliseconds(900) }, "\(times)")
+  }
+}
+
+/// Clients that cost descriptors, which are those of the whole process.
+@Suite(.serialized) struct HTTPServerWholeProcessTests: HTTPAsking {
+  private let server: HTTPServer
+
+  init() throws {
+    server = try HTTPServer(address: "127.0.0.1", port: 0, token: Self.token) { $1.answer(HTTPAnswer([])) }
+  }
+
+  private func request() throws -> Int32 { try connect(server.port, head("GET", "/", [])) }
+
+  /// They need no token.
+  @Test func silentConnections() throws {
+    defer { server.stop() }
+    let before = ProcessCounts.descriptors
+    let silent = try (0..<80).map { _ in try connect(server.port, "") }
+    #expect(eventually { ProcessCounts.descriptors >= before + 80 + 64 })
+    usleep(300_000)
+    #expect(ProcessCounts.descriptors == before + 80 + 64)
+    let client = try request()
+    defer { close(client) }
+    silent.forEach { close($0) }
+    #expect(try answer(client).status == "200")
+    #expect(eventually { ProcessCounts.descriptors <= before + 1 })
+  }
+
+  @Test func noDescriptorForAWhile() throws {
+    defer { server.stop() }
+    var limits = rlimit()
+    try #require(getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limits) == 0)
+    var few = rlimit(rlim_cur: 200, rlim_max: limits.rlim_max)
+    try #require(setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &few) == 0)
+    defer { setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limits) }
+    var fillers = Array(sequence(state: ()) { _ in dup(STDERR_FILENO) }.prefix { $0 >= 0 })
+    // One for the client alone.
+    close(fillers.removeLast())
+    let client = try request()
+    defer { close(client) }
+    usleep(300_000)
+    fillers.forEach { close($0) }
+    #expect(try answer(client).status == "200")
   }
 }
