@@ -9,12 +9,11 @@ struct AppScreen: Sendable {
   /// The oldest ones are forgotten, which may never be answered.
   private static let mostRequests = 16
 
-  private var commands = Entries()
-  private var submenus = Entries()
-  private var choiceSets = Entries()
+  private var commands = Entries<Int>()
+  private var submenus = Entries<Int>()
+  private var choiceSets = Entries<Int>()
   private var properties: JSONObject = [:]
-  /// The members of Show, each as it was sent last.
-  private(set) var shows: JSONObject = [:]
+  private var shown = Entries<String>()
   /// More members than Show has.
   private static let mostShows = 64
   /// The last request of each of these functions.
@@ -44,6 +43,9 @@ struct AppScreen: Sendable {
     "HELPPROMPT": "helpPrompt", "TIMEOUTPROMPT": "timeoutPrompt", "VRHELPTITLE": "vrHelpTitle", "VRHELPITEMS": "vrHelp",
     "USER_LOCATION": "userLocation",
   ]
+
+  /// The members of Show, each as it was sent last.
+  var shows: JSONObject { JSONObject(uniqueKeysWithValues: shown.all.map { ($0.id, $0.members) }) }
 
   var json: JSONObject {
     let last = latest.map { function, members in (Self.lastOnes[function] ?? "", JSONValue.object(members)) }
@@ -88,7 +90,7 @@ struct AppScreen: Sendable {
     func id(_ name: String) -> Int { members[name]?.integer ?? 0 }
     switch request.function {
     case .show:
-      for (name, value) in members where shows[name] != nil || shows.count < Self.mostShows { shows[name] = value }
+      for (name, value) in members where shown[name] != nil || shown.count < Self.mostShows { shown[name] = value }
     case .addCommand: commands[id("cmdID")] = .object(members)
     case .deleteCommand: commands[id("cmdID")] = nil
     case .addSubMenu: submenus[id("menuID")] = .object(members)
@@ -110,17 +112,19 @@ struct AppScreen: Sendable {
 }
 
 /// Members of requests, by their ids, as far as there is room.
-private struct Entries: Sendable {
-  private static let maximumByteCount = 1 << 20
+private struct Entries<ID: Hashable & Comparable & Sendable>: Sendable {
+  private static var maximumByteCount: Int { 1 << 20 }
 
-  private var entries: [Int: (members: JSONValue, byteCount: Int)] = [:]
+  private var entries: [ID: (members: JSONValue, byteCount: Int)] = [:]
   private var byteCount = 0
 
+  var count: Int { entries.count }
+
   /// In the order of their ids.
-  var all: [(id: Int, members: JSONValue)] { entries.sorted { $0.key < $1.key }.map { ($0.key, $0.value.members) } }
+  var all: [(id: ID, members: JSONValue)] { entries.sorted { $0.key < $1.key }.map { ($0.key, $0.value.members) } }
 
   /// Has no value for what there was no room for.
-  subscript(id: Int) -> JSONValue? {
+  subscript(id: ID) -> JSONValue? {
     get { entries[id]?.members }
     set {
       byteCount -= entries.removeValue(forKey: id)?.byteCount ?? 0

@@ -18,6 +18,7 @@ struct PictureGroup: Sendable {
   /// Of a group with more, only the latest pictures are kept, for pages that show it already.
   private let maximumByteCount: Int
   private static let maximumCount = 10_000
+  private static let maximumUnitsPerMessage = 300
 
   /// Those since the last key frame, or the latest of them; empty until there is a key frame with its parameter sets.
   private var units: [Unit] = []
@@ -36,10 +37,24 @@ struct PictureGroup: Sendable {
   /// The pictures from the last key frame on; empty if that is no longer kept.
   var decodable: [Unit] { units.first?.isKeyFrame == true ? units : [] }
 
-  /// Adds a message of the app, whose access units get the numbers after `number`.
+  /// Adds a message of the app, whose access units get the numbers after `number`. Apps send one in a message: the rest
+  /// of a message with very many is left out, with what depends on it, so that its work is bounded.
   mutating func append(_ message: [UInt8], countingOn number: inout Int) {
     assembler.append(message)
-    while let unit = assembler.next() { add(unit, &number) }
+    var count = 0
+    while let unit = assembler.next() {
+      count += 1
+      guard count <= Self.maximumUnitsPerMessage else {
+        assembler.beginStream()
+        return startOver()
+      }
+      add(unit, &number)
+    }
+  }
+
+  private mutating func startOver() {
+    units = []
+    byteCount = 0
   }
 
   /// Ends the first picture, which otherwise waits for the next one.
@@ -63,22 +78,26 @@ struct PictureGroup: Sendable {
     var hasKeyFrame = false
     var hasSets = false
     bytes.withUnsafeBytes { buffer in
+      // Only the last ones count: an access unit may be full of them.
+      var (sequence, picture): (Range<Int>?, Range<Int>?)
       for unit in AnnexB(buffer) {
         switch unit.type {
-        case .sequenceParameterSet, .pictureParameterSet:
-          let nalUnit = Array(buffer[unit.range])
-          parameterSets[unit.type] = [0, 0, 0, 1] + nalUnit
-          guard unit.type == .sequenceParameterSet, let set = try? SequenceParameterSet(nalUnit: nalUnit) else { break }
-          hasSets = true
-          size = (set.width, set.height)
+        case .sequenceParameterSet: sequence = unit.range
+        case .pictureParameterSet: picture = unit.range
         case .idrSlice: hasKeyFrame = true
         default: break
         }
       }
+      if let picture { parameterSets[.pictureParameterSet] = [0, 0, 0, 1] + buffer[picture] }
+      guard let sequence else { return }
+      let nalUnit = Array(buffer[sequence])
+      parameterSets[.sequenceParameterSet] = [0, 0, 0, 1] + nalUnit
+      guard let set = try? SequenceParameterSet(nalUnit: nalUnit) else { return }
+      hasSets = true
+      size = (set.width, set.height)
     }
     if hasKeyFrame {
-      units = []
-      byteCount = 0
+      startOver()
     } else if units.isEmpty {
       return
     }

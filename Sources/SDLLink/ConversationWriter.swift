@@ -205,11 +205,12 @@ struct RecentLines: Sendable {
   mutating func add(_ line: [UInt8], number: Int) {
     lines.append((number, line))
     byteCount += line.count
-    // A tenth at once, since the rest moves.
-    guard lines.count > Self.mostLines || byteCount > Self.maximumByteCount else { return }
-    let count = max(lines.count / 10, 1)
-    byteCount -= lines.prefix(count).reduce(0) { $0 + $1.bytes.count }
-    lines.removeFirst(count)
+    while lines.count > Self.mostLines || byteCount > Self.maximumByteCount {
+      // A tenth at once, since the rest moves.
+      let count = max(lines.count / 10, 1)
+      byteCount -= lines.prefix(count).reduce(0) { $0 + $1.bytes.count }
+      lines.removeFirst(count)
+    }
   }
 
   /// As ``ConversationWriter/lines(after:atMost:)``.

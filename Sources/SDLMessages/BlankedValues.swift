@@ -27,6 +27,8 @@ struct BlankedValues: Sendable {
   private static let shortestRepeat = 3
   /// The most values with the same beginning that are looked for in texts, which bounds the work for each byte.
   private static let mostAlike = 32
+  /// For each byte of a text, on average: ordinary ones need less than one.
+  private static let comparisonsPerByte = 64
   private static let ellipsis = Array("…".utf8)
 
   private struct Repeat {
@@ -84,15 +86,21 @@ struct BlankedValues: Sendable {
     value.isEmpty ? value : words[value] ?? kind.rawValue
   }
 
-  /// A text in which the values that were taken are replaced, also one whose end is cut off.
+  /// A text in which the values that were taken are replaced, also one whose end is cut off. What is left of one that is
+  /// made to cost much has the word of a value that was not taken.
   func replaced(in text: String) -> String {
     guard !repeats.isEmpty else { return text }
     let bytes = Array(text.utf8)
     let end = bytes.suffix(Self.ellipsis.count) == Self.ellipsis[...] ? bytes.count - Self.ellipsis.count : nil
+    var comparisons = bytes.count * Self.comparisonsPerByte + Self.longestValue * Self.mostAlike
     var result: [UInt8] = []
     var index = 0
     while index < bytes.count {
-      if let (word, length) = replacement(at: bytes[index...], cutAt: end) {
+      if comparisons < 0 {
+        result += Kind.text.rawValue.utf8
+        break
+      }
+      if let (word, length) = replacement(at: bytes[index...], cutAt: end, &comparisons) {
         result += word
         index += length
       } else {
@@ -103,13 +111,22 @@ struct BlankedValues: Sendable {
     return String(decoding: result, as: UTF8.self)
   }
 
-  /// - Parameter end: where the text is cut off; nil for a whole text.
-  private func replacement(at rest: ArraySlice<UInt8>, cutAt end: Int?) -> (word: [UInt8], length: Int)? {
+  /// - Parameters:
+  ///   - end: where the text is cut off; nil for a whole text.
+  ///   - comparisons: of bytes that are left.
+  private func replacement(
+    at rest: ArraySlice<UInt8>, cutAt end: Int?, _ comparisons: inout Int
+  ) -> (word: [UInt8], length: Int)? {
     guard let alike = Self.beginning(of: rest).flatMap({ repeats[$0] }) else { return nil }
-    for one in alike where rest.starts(with: one.bytes) { return (one.word, one.bytes.count) }
-    guard let end, end - rest.startIndex >= Self.shortestRepeat else { return nil }
-    let last = rest[..<end]
-    for one in alike where one.bytes.starts(with: last) { return (one.word, last.count) }
-    return nil
+    let last = end.flatMap { $0 - rest.startIndex >= Self.shortestRepeat ? rest[..<$0] : nil }
+    var cut: [UInt8]?
+    for one in alike {
+      var count = 0
+      while count < min(one.bytes.count, rest.count), one.bytes[count] == rest[rest.startIndex + count] { count += 1 }
+      comparisons -= count
+      if count == one.bytes.count { return (one.word, count) }
+      if cut == nil, let last, count >= last.count { cut = one.word }
+    }
+    return cut.flatMap { word in last.map { (word, $0.count) } }
   }
 }

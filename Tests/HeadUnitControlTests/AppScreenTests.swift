@@ -66,6 +66,18 @@ import Testing
     #expect(screen.shows.count == 64 && screen.shows.values.allSatisfy { $0 == .string("b") })
   }
 
+  /// Requests are within the limit of messages each.
+  @Test mutating func largeMembersOfShow() {
+    for number in 0..<20 {
+      perform(.show, ["member\(number)": .string(String(repeating: "a", count: 500_000))])
+    }
+    #expect(screen.shows.serialized.count < 2 << 20 && screen.shows["member0"] != nil)
+    // There is room for a usual one once a large one gives way.
+    perform(.show, ["member0": .string("a")])
+    perform(.show, ["mainField1": .string("b")])
+    #expect(screen.shows["mainField1"] == .string("b"))
+  }
+
   private var timer: [Double?] {
     let timer = screen.json["timer"]?.object
     return [timer?["rate"]?.number, timer?["end"]?.number]
@@ -267,6 +279,17 @@ import Testing
     append(Self.picture)
     group.flush(countingOn: &count)
     #expect(group.decodable.count == 2)
+  }
+
+  /// Messages that are made to cost much: full of parameter sets, of which the last ones count, or of pictures, of which
+  /// the rest are left out up to the next key frame.
+  @Test mutating func messagesOfManyUnits() {
+    append((0..<100_000).flatMap { _ in Self.startCode + [0x67, 1, 2, 3] } + Self.sets + Self.keyFrame, Self.picture)
+    #expect(group.decodable.count == 2 && group.decodable.first?.size.width == 480)
+    append((0..<100_000).flatMap { _ in Self.picture }, Self.picture)
+    #expect(group.isEmpty && count < 1000)
+    append(Self.sets + Self.keyFrame, Self.picture, Self.picture)
+    #expect(group.decodable.first?.isKeyFrame == true)
   }
 
   /// Who follows gets what is new, at least one, and begins with the key frame.

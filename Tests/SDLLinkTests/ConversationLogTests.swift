@@ -84,6 +84,17 @@ extension ConversationWriter {
     #expect(writer.lines(after: .max, atMost: .max).0.isEmpty)
   }
 
+  /// A tenth of the lines may be a small part of the bytes.
+  @Test func largeLinesAfterManySmallOnes() {
+    var lines = RecentLines()
+    for number in 1...20_000 { lines.add([UInt8](repeating: 0, count: 100), number: number) }
+    for number in 20_001...20_060 {
+      lines.add([UInt8](repeating: 0, count: 1 << 20), number: number)
+      if number.isMultiple(of: 20) { #expect(lines.lines(after: 0, atMost: .max).0.count <= 17 << 20) }
+    }
+    #expect(lines.lines(after: 0, atMost: .max).last == 20_060)
+  }
+
   /// Also when each is large; the oldest go first, until the others have room.
   @Test func recentBytesAreBounded() {
     var lines = RecentLines()

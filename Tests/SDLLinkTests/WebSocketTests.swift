@@ -269,6 +269,35 @@ extension LinkTests {
       #expect(answers.count > answer.count && answers.suffix(answer.count) == answer[...])
     }
 
+    /// Nothing above would notice, since no frame of SDL comes. A single byte of one is enough.
+    @Test(
+      arguments: [
+        ("text", [(0x81, 1000)], true), ("pings", [(0x89, 100)], true), ("empty", [(0x82, 0)], true),
+        ("text between data", [(0x81, 1000), (0x82, 1)], false),
+      ] as [(String, [(Int, Int)], Bool)])
+    func peerThatSendsNothingOfSDL(_ name: String, frames: [(opcode: Int, size: Int)], isEnded: Bool) throws {
+      let (raw, server) = try raw()
+      guard case .open = server.advance() else {
+        Issue.record("not open")
+        return
+      }
+      let one = frames.flatMap { WebSocketFramingTests.frame(UInt8($0.opcode), noise($0.size)) }
+      let block = (0..<(200_000 / one.count)).flatMap { _ in one }
+      var hasEnded = false
+      for _ in 0..<60 where !hasEnded {
+        var position = 0
+        while position < block.count, !hasEnded {
+          if case .bytes(let count) = block[position...].withUnsafeBytes({ raw.send($0) }) { position += count }
+          while case .bytes = receive(raw).0 {}
+          if case .failed = receive(server).0 { hasEnded = true }
+        }
+      }
+      #expect(hasEnded == isEnded)
+      // Of texts there is another one.
+      let complaints = (0..<2).compactMap { _ in server.takeComplaint() }
+      #expect(complaints.contains { $0.contains("without any of SDL") } == isEnded, "\(complaints)")
+    }
+
     @Test func halfARequest() throws {
       let (silent, server) = try raw("GET / HTTP/1.1\r\nHost: x\r\n")
       #expect(receive(server).0 == .wouldBlock && receive(server).0 == .wouldBlock)

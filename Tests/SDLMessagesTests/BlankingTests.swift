@@ -192,6 +192,20 @@ import Testing
     #expect(blanking.blank(connected)["peer"] == .string("address-1"))
   }
 
+  /// Values that are made to be compared with everywhere, and hardly ever found.
+  @Test func boundedWork() {
+    var blanking = Blanking()
+    let synonyms = (1...31).map { JSONValue.string(String(repeating: "a", count: 959 + $0) + "b") }
+    _ = blanking.blank(rpc("RegisterAppInterface", ["vrSynonyms": .array(synonyms)]))
+    // 50 000 letters would need 1.5 billion comparisons.
+    let text = "c" + String(repeating: "a", count: 50_000)
+    let began = ContinuousClock.now
+    let line = blanking.blank(["text": .string(text)])["text"]?.string
+    #expect(ContinuousClock.now - began < .seconds(5))
+    // Nothing of the rest is left.
+    #expect(line?.hasPrefix("caa") == true && line?.hasSuffix("atext") == true && line?.count ?? .max < 10_000)
+  }
+
   /// A drive has more positions than are remembered; those that were keep their words.
   @Test func boundedMemory() {
     var blanking = Blanking()

@@ -38,6 +38,8 @@ package final class WebSocket: Socket, @unchecked Sendable {
     /// Bytes at the front of the writer's next ones that are among ``unwritten`` or written already.
     var heldBackCount = 0
     var isRequestSent = false
+    /// Since the last byte of a binary message.
+    var idleByteCount = 0
     var complaints = Complaints()
   }
 
@@ -53,6 +55,8 @@ package final class WebSocket: Socket, @unchecked Sendable {
   private static let recordReadSize = 16 << 10
   /// Reads in a row that bring no data, as of a peer that only pings.
   private static let maximumIdleReads = 4
+  /// Text messages, pings and empty frames in a row: hours of pings, or a peer that sends nothing else.
+  private static let maximumIdleByteCount = 8 << 20
 
   private let carrier: Socket
   private let tls: TLSSession?
@@ -281,14 +285,23 @@ package final class WebSocket: Socket, @unchecked Sendable {
       do throws(WebSocketFault) {
         count = try state.input.decode(UnsafeMutableRawBufferPointer(rebasing: buffer[..<byteCount]))
       } catch {
-        state.complaints.waiting = "broken WebSocket framing: \(error)"
-        close(code: error.code)
-        return .failed(errno: EPROTO)
+        return breakOff("broken WebSocket framing: \(error)", code: error.code)
       }
       answerControlFrames()
+      state.idleByteCount = count > 0 ? 0 : state.idleByteCount + byteCount
       if count > 0 { return .bytes(count) }
+      if state.idleByteCount > Self.maximumIdleByteCount {
+        // Policy violation (RFC 6455, section 7.4.1).
+        return breakOff("\(state.idleByteCount) bytes over WebSocket without any of SDL", code: 1008)
+      }
     }
     return .wouldBlock
+  }
+
+  private func breakOff(_ complaint: String, code: UInt16) -> Transfer {
+    state.complaints.waiting = complaint
+    close(code: code)
+    return .failed(errno: EPROTO)
   }
 
   /// Bytes of frames, as the peer has sent them.
