@@ -30,6 +30,8 @@ class Browser:
             [program, "--headless=new", "--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu", "--mute-audio",
              "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync",
              "--remote-debugging-pipe", f"--user-data-dir={self.folder.name}/profile", "about:blank"],
+            # What it keeps elsewhere it leaves behind when it is killed.
+            env=dict(os.environ, TMPDIR=self.folder.name),
             preexec_fn=connect, pass_fds=(3, 4), stdin=subprocess.DEVNULL, stdout=self.log, stderr=self.log)
         os.close(there)
         os.close(back)

@@ -148,7 +148,7 @@ final class Program {
 
   /// Waits for its end, or for an error. gst-launch does not end at one that comes before its main loop runs, whichever
   /// element posts it, but only at Ctrl-C.
-  fileprivate func interruptIfDeaf() {
+  fileprivate func interruptAfterEarlyError() {
     _ = waitUntil { !process.isRunning || errors.contains("ERROR: ") }
     let deadline = Date(timeIntervalSinceNow: 10)
     while process.isRunning, Date() < deadline { Thread.sleep(forTimeInterval: 0.01) }
@@ -208,7 +208,7 @@ extension TemporaryFolder {
   ) throws -> Program.Result {
     let arguments = pipeline.split(whereSeparator: \.isWhitespace).map(String.init)
     let program = try Program(["gst-launch-1.0"] + arguments, in: self, environment: environment)
-    program.interruptIfDeaf()
+    program.interruptAfterEarlyError()
     return program.wait(sourceLocation: sourceLocation)
   }
 }
