@@ -37,6 +37,7 @@ static const unsigned CSOUP_CHUNKED = 4;
   FUNCTION (soup_server_disconnect, void, (SoupServer *)) \
   FUNCTION (soup_server_get_type, GType, (void)) \
   FUNCTION (soup_server_message_get_method, const char *, (SoupServerMessage *)) \
+  FUNCTION (soup_server_message_get_remote_address, GSocketAddress *, (SoupServerMessage *)) \
   FUNCTION (soup_server_message_get_request_body, SoupMessageBody *, (SoupServerMessage *)) \
   FUNCTION (soup_server_message_get_request_headers, SoupMessageHeaders *, (SoupServerMessage *)) \
   FUNCTION (soup_server_message_get_response_body, SoupMessageBody *, (SoupServerMessage *)) \
@@ -94,6 +95,7 @@ CSOUP_PROTOTYPES (LIBRARY_PROTOTYPE)
   FUNCTION (g_socket_new_from_fd) \
   FUNCTION (g_socket_set_blocking) \
   FUNCTION (g_socket_set_timeout) \
+  FUNCTION (g_socket_shutdown) \
   FUNCTION (g_source_attach) \
   FUNCTION (g_source_destroy) \
   FUNCTION (g_source_set_callback) \
