@@ -66,7 +66,9 @@ import Testing
     g_usleep(2_000_000)
     // A raw picture is repeated all the time; encoded ones can't be while one waits.
     if encoder.isEmpty { #expect(headUnit.record.video.count > before) }
+    let arrived = sink.statistics["frames-in"]
     try pipeline.reach(GST_STATE_PLAYING)
+    #expect(eventually { sink.statistics["frames-in"] > arrived + 10 })
     try headUnit.waitForFrames(headUnit.record.video.count + 10)
     let violations = headUnit.record.violations.map { "\($0)" }
     #expect(!violations.contains { $0.contains("resumes after a pause") }, "\(violations)")

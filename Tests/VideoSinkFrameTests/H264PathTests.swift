@@ -126,6 +126,7 @@ import Testing
     try withFrames(bench, isDue: true) { frames in
       let path = H264Path(bench.output)
       let permission = bench.permission(bench.grant(1))
+      bench.output.setInput(nil, isEncoded: true, nil)
       try bench.setGrant(permission.grant)
       try send(frames[..<1], path, bench, 1)
       // Above the queue's limit, it is taken alone.
