@@ -210,6 +210,7 @@ import Testing
       \(player) uri=file://\(path) video-sink="sdlvideosink name=sink max-lateness=-1 qos=false uri=\(headUnit.uri)" \
       audio-sink="sdlaudiosink name=sound lead-time=800 uri=\(headUnit.uri)"
       """)
+    try pipeline.pausePlayer()
     try pipeline.play()
     try pipeline.waitForEnd()
     let record = headUnit.record

@@ -75,6 +75,18 @@ final class Pipeline {
     try play()
   }
 
+  /// Pauses playbin or playbin3, until it has taken its video sink, "sink". Of GStreamer 1.22 the latter sometimes loses a
+  /// stream before that, with any sinks, and waits for it without end: then it begins again.
+  func pausePlayer() throws {
+    for _ in 0..<5 {
+      setState(GST_STATE_PAUSED)
+      let deadline = MonotonicClock.now + .seconds(10)
+      if eventually({ (try? sink) != nil || MonotonicClock.now > deadline }), (try? sink) != nil { return }
+      stop()
+    }
+    throw TestFailure("the player takes no sink: \(drain())")
+  }
+
   /// Plays from when frames may be sent: a file without `sync` is over before that otherwise.
   func playFromStart() throws {
     setState(GST_STATE_PAUSED)

@@ -63,6 +63,7 @@ import Testing
       \(element) name=player uri=\(url.absoluteString) audio-sink="fakesink sync=true" \
       video-sink="sdlvideosink name=sink max-lateness=-1 qos=false keep-alive-interval=0 uri=\(headUnit.uri)"
       """)
+    try pipeline.pausePlayer()
     try pipeline.playFromStart()
     try pipeline.waitForEnd()
     let count = headUnit.record.video.count
@@ -88,6 +89,7 @@ import Testing
       \(element) name=player uri=\(url.absoluteString) audio-sink="fakesink sync=true" \
       video-sink="sdlvideosink name=sink max-lateness=-1 qos=false keep-alive-interval=0 uri=\(headUnit.uri)"
       """)
+    try pipeline.pausePlayer()
     for _ in 1...2 {
       let former = headUnit.record.video.count
       try pipeline.playAsAPlayer()
