@@ -127,6 +127,8 @@ package final class HTTPServer: Sendable {
   ) throws(HTTPServerFailure) -> (descriptor: Int32, port: UInt16) {
     do throws(LinkError) {
       let (socket, bound) = try Socket.listening(address: address, port: port)
+      // For the connections, which inherit it: no part of an answer waits until the one before is acknowledged.
+      socket.set(Int32(IPPROTO_TCP), TCP_NODELAY, 1)
       let descriptor = fcntl(socket.descriptor, F_DUPFD_CLOEXEC, 0)
       guard descriptor >= 0 else { throw .system(operation: "dup", errno: errno) }
       return (descriptor, bound.port)
